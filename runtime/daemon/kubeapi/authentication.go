@@ -28,16 +28,8 @@ import (
 	"leeward/runtime/fleet/config"
 )
 
-// openPaths are those that a client may ask for that is not known.
-func (s *Server) openPaths() []string {
-	if s.page == nil {
-		return healthPaths
-	}
-	return append(s.page.paths(), healthPaths...)
-}
-
 // authentication knows clients by certificates and by bearer tokens. A client that has neither may only ask whether the daemon
-// is well, and get the live page without what it shows.
+// is well.
 func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (authenticator.Request, error) {
 	tokens, err := s.tokens()
 	if err != nil {
@@ -46,13 +38,13 @@ func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (
 	known := []authenticator.Request{
 		x509request.NewDynamic(clients.VerifyOptions, x509request.CommonNameUserConversion), bearertoken.New(tokenunion.New(tokens...)),
 	}
-	var open []apiserver.AnonymousAuthCondition
-	for _, path := range s.openPaths() {
-		open = append(open, apiserver.AnonymousAuthCondition{Path: path})
+	var health []apiserver.AnonymousAuthCondition
+	for _, path := range healthPaths {
+		health = append(health, apiserver.AnonymousAuthCondition{Path: path})
 	}
 	return union.NewFailOnError(
 		group.NewAuthenticatedGroupAdder(union.New(known...)),
-		anonymous.NewAuthenticator(open),
+		anonymous.NewAuthenticator(health),
 	), nil
 }
 

@@ -37,8 +37,6 @@ var priorities = []priority{
 	// a preview of a large fleet takes a processor for seconds
 	{"previews", 4, user.AllAuthenticated, map[string][]string{leewardVersion.Group: {"failoverpreviews"}}},
 	{"people", 2 * requestsOfUser, user.AllAuthenticated, nil},
-	// the files of the live page, several of which a browser asks for together
-	{"page", 16, user.AllUnauthenticated, nil},
 }
 
 const (

@@ -52,7 +52,11 @@ func newLimits() *limits {
 func (s *Server) limiting(generic *server.Config) {
 	generic.FlowControl = newFairness()
 	generic.BuildHandlerChainFunc = func(served http.Handler, c *server.Config) http.Handler {
-		return withBodiesInTime(server.DefaultBuildHandlerChain(s.limits.apply(served, c), c), c.RequestTimeout, s.config.Clock)
+		chain := withBodiesInTime(server.DefaultBuildHandlerChain(s.limits.apply(served, c), c), c.RequestTimeout, s.config.Clock)
+		if s.page != nil {
+			return s.page.before(chain)
+		}
+		return chain
 	}
 }
 

@@ -62,7 +62,6 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 // live serves the page.
 type live struct {
 	*Page
-	files  map[string][]byte // by path
 	hub    *picture.Hub
 	access authorizer.Authorizer
 	clock  clock.Clock
@@ -71,31 +70,29 @@ type live struct {
 }
 
 func newLive(c *Config) *live {
-	l := &live{Page: c.Page, files: map[string][]byte{}, hub: picture.New(c.Engine, c.Clock), access: roles{authorize}, clock: c.Clock,
+	return &live{Page: c.Page, hub: picture.New(c.Engine, c.Clock), access: roles{authorize}, clock: c.Clock,
 		explaining: newTurns(1, explanationsWait), explainers: newTurns(1, 1)}
-	for name, text := range c.Page.Files { // order-free: each has its own place
-		l.files[pagePath+name] = text
-	}
-	return l
 }
 
-// paths are those that a browser may ask for without a sign-in.
-func (l *live) paths() []string {
-	all := []string{"/ui", pagePath}
-	for p := range l.files { // order-free: a set
-		all = append(all, p)
+// before serves the files to every browser, and all else by the chain of handlers that knows its users. That chain ends a connection
+// with its answer to a client that is not known, and a browser asks for several files together.
+func (l *live) before(chain http.Handler) http.Handler {
+	open := map[string]http.Handler{"/ui": guarded(http.RedirectHandler(pagePath, http.StatusFound)), pagePath: l.file(".html", l.Files["index.html"])}
+	for name, text := range l.Files { // order-free: each has its own place
+		open[pagePath+name] = l.file(path.Ext(name), text)
 	}
-	return all
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if served := open[r.URL.Path]; served != nil {
+			served.ServeHTTP(w, r)
+			return
+		}
+		chain.ServeHTTP(w, r)
+	})
 }
 
-// serve has the server serve the page.
+// serve has the server serve what the page asks for.
 func (l *live) serve(s *server.GenericAPIServer) {
 	mux := s.Handler.NonGoRestfulMux
-	for p, text := range l.files { // order-free: each has its own place
-		mux.Handle(p, file(pageTypes[path.Ext(p)], text))
-	}
-	mux.Handle(pagePath, file(pageTypes[".html"], l.files[pagePath+"index.html"]))
-	mux.Handle("/ui", guarded(http.RedirectHandler(pagePath, http.StatusFound)))
 	mux.Handle(watchPath, guarded(l.allowed(l.watch)))
 	mux.Handle(explainPath, guarded(l.allowed(l.explain)))
 }
@@ -119,11 +116,27 @@ func guarded(served http.Handler) http.Handler {
 	})
 }
 
-func file(kind string, text []byte) http.Handler {
+func (l *live) file(extension string, text []byte) http.Handler {
 	return guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(text) // who has gone misses nothing
+		w.Header().Set("Content-Type", pageTypes[extension])
+		w.Header().Set("Cache-Control", "no-cache")
+		_ = l.send(w, text) // who has gone misses nothing
 	}))
+}
+
+// send writes to a client that reads in time. Its connection, which may serve other requests afterwards, keeps no deadline.
+func (l *live) send(w http.ResponseWriter, text []byte) error {
+	out := http.NewResponseController(w)
+	if err := out.SetWriteDeadline(l.clock.Now().Add(readsWithin)); err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return out.SetWriteDeadline(time.Time{})
 }
 
 // shows are what the picture shows: only who may list all of it may see it.
@@ -177,14 +190,7 @@ func (l *live) watch(w http.ResponseWriter, r *http.Request, user string) error 
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	send := func(event string, text []byte) error {
-		out := http.NewResponseController(w)
-		if err := out.SetWriteDeadline(l.clock.Now().Add(readsWithin)); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text); err != nil {
-			return err
-		}
-		return out.Flush()
+		return l.send(w, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, text))
 	}
 	for {
 		text, err := v.Next(ctx)

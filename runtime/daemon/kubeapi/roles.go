@@ -83,13 +83,11 @@ var (
 		{verbs: []string{"list"}, groups: []string{"apiextensions.k8s.io"}, resources: []string{"customresourcedefinitions"}}, // there are none; kubectl asks
 		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/", "/livez/*", "/readyz/*"}},
 		{verbs: []string{"get"}, paths: healthPaths},
-		{verbs: []string{"get"}, paths: pagePaths}, // who may list all that it shows may see the picture, too
+		{verbs: []string{"get"}, paths: []string{watchPath, explainPath}}, // of the live page, whose handlers ask for more
 	}
 
 	// healthPaths may be asked for by anyone.
 	healthPaths = []string{"/healthz", "/livez", "/readyz"}
-	// pagePaths are those of the live page. A client that is not known is known as such at its files alone.
-	pagePaths = []string{"/ui", "/ui/*"}
 )
 
 // holdsSecrets reports whether objects of the kind hold what only those may read who may read Secrets. A Work has the whole
@@ -170,7 +168,7 @@ func rulesOf(u user.Info) []rule {
 		{ViewerGroup, viewerRules},
 		{PusherGroup, pusherRules},
 		{user.AllAuthenticated, everyoneRules},
-		{user.AllUnauthenticated, []rule{{verbs: []string{"get"}, paths: healthPaths}, {verbs: []string{"get"}, paths: pagePaths}}},
+		{user.AllUnauthenticated, []rule{{verbs: []string{"get"}, paths: healthPaths}}},
 	} {
 		if slices.Contains(groups, role.group) {
 			rules = append(rules, role.rules...)

@@ -114,10 +114,12 @@ export class LeewardLive extends HTMLElement {
     this.say('not signed in');
     return new Promise((/** @type {(v?: any) => void} */ resolve) => {
       const token = h('input', { type: 'password', id: 'token', autocomplete: 'off', 'aria-label': 'Token', placeholder: 'Token' });
-      fill(entry, h('h2', {}, why.code === 403 ? 'You may not see this page' : 'Sign in'), h('p', { class: why.code === 403 ? 'failed' : 'soft' }, why.code === 403 ? `${name ? `${name}: ` : ''}${why.message}` : 'The page shows the fleet to users who may list its clusters and bindings.'),
+      const reason = why.code === 403 ? `${name ? `${name}: ` : ''}${why.message}` : api.token ? 'The daemon does not know this token, or it has ended.' : '';
+      fill(entry, h('h2', {}, why.code === 403 ? 'You may not see this page' : 'Sign in'), h('p', { class: reason ? 'failed' : 'soft' }, reason || 'The page shows the fleet to users who may list its clusters and bindings.'),
         h('form', { onsubmit: (/** @type {Event} */ e) => {
           e.preventDefault();
           api.signIn(token.value);
+          fill(entry, h('p', { class: 'soft' }, 'signing in …'));
           resolve();
         } }, token, h('button', {}, 'Sign in')),
         h('p', { class: 'soft' }, 'A token for an hour, and the address with it, is printed on the machine of the daemon by'), h('code', {}, 'leewardd ui --open'));

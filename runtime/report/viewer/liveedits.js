@@ -29,7 +29,7 @@ export const previewsPath = '/apis/leeward.dev/v1alpha1/failoverpreviews';
  * @returns {Taint}
  */
 export function readTaint(text) {
-  const [, key, , value, effect] = /^([^=:\s]+)(=([^:\s]*))?:(\w+)$/.exec(text.trim()) ?? [];
+  const [, key, , value, effect] = /^([^=:\s]+)(=([^=:\s]*))?:(\w+)$/.exec(text.trim()) ?? [];
   if (!['NoExecute', 'NoSchedule', 'PreferNoSchedule'].includes(effect)) throw new Error(`"${text.trim()}" is not a taint: write key=value:NoExecute, or key:NoSchedule`);
   return value === undefined || value === '' ? { key, effect } : { key, value, effect };
 }

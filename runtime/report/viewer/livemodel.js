@@ -125,7 +125,7 @@ function put(into, rows) {
 }
 
 /**
- * How long it is until an instant: "in 1m05s", "due", "4s ago".
+ * How long it is until an instant: "in 1m5s", "due", "4s ago".
  * @param {string | undefined} instant
  * @param {number} now
  */
