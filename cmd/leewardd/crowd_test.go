@@ -35,6 +35,7 @@ type crowd struct {
 	process *os.Process
 	client  *client.Client
 	follows context.CancelFunc
+	dir     string // of the daemon's data, where it is in a folder
 
 	mu   sync.Mutex
 	news *sync.Cond
@@ -77,7 +78,8 @@ func (c *crowd) writeTo(e engine.Config) {
 func (c *crowd) inFolder(arguments ...string) (restart func()) {
 	c.t.Helper()
 	dir := c.t.TempDir()
-	c.writeTo(engine.Config{Dir: filepath.Join(dir, "data", "store")})
+	c.dir = filepath.Join(dir, "data")
+	c.writeTo(engine.Config{Dir: filepath.Join(c.dir, "store")})
 	restart = func() {
 		c.t.Helper()
 		c.follow(spawnIn(c.t, dir, arguments...))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -48,7 +49,7 @@ func (d *daemon) explain(ctx context.Context, kind, name string) (any, error) {
 	}
 	objects, alone := d.explained(kind, name)
 	x, err := explain.RunContext(ctx, explain.Config{
-		Scenario: scenario.FleetOf(objects, "the store"), Kind: kind, Name: name, At: 1, Profile: profile, Set: set, Seed: d.machines.config.Seed,
+		Scenario: scenario.FleetOf(objects, "the store"), Kind: kind, Name: name, Start: d.clock.Now().UTC().Truncate(time.Second), At: 1, Profile: profile, Set: set, Seed: d.machines.config.Seed,
 	})
 	var wrong *explain.Invalid
 	switch {

@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Where .ci/viewer/run has written the pages, and the browser. */
 const pages = process.env.PAGES ?? '';
@@ -11,28 +15,46 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] }
 
 export const close = () => browser.close();
 
+/** @typedef {{fragment?: string, width?: number, height?: number, dark?: boolean}} How */
+
+/** A page of a run, or of several. @param {string} name @param {How} [how] */
+export function open(name, how = {}) {
+  const address = `file://${join(pages, name)}`;
+  return visit(address + (how.fragment ?? ''), address, 'leeward-lanes .name, main.index', how);
+}
+
 /**
- * A page in a window of its own. What it logs, throws, asks for and violates is told by trouble, which must be empty in the end.
- * @param {string} name
- * @param {{fragment?: string, width?: number, height?: number, dark?: boolean}} [how]
+ * A page in a window of its own. What it logs, throws and violates, and what it asks for that does not begin with own, is told by calm, which must find
+ * nothing in the end.
+ * @param {string} address
+ * @param {string} own
+ * @param {string} ready what there is once it can be used
+ * @param {How} [how]
  */
-export async function open(name, how = {}) {
-  const context = await browser.newContext({ viewport: { width: how.width ?? 1280, height: how.height ?? 800 }, colorScheme: how.dark ? 'dark' : 'light', bypassCSP: false });
+export async function visit(address, own, ready, how = {}) {
+  const context = await browser.newContext({ viewport: { width: how.width ?? 1280, height: how.height ?? 800 }, colorScheme: how.dark ? 'dark' : 'light', bypassCSP: false, ignoreHTTPSErrors: true });
   const page = await context.newPage();
   /** @type {string[]} */
   const trouble = [];
   page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) trouble.push(`console: ${m.text()}`); });
   page.on('pageerror', (e) => trouble.push(`error: ${e.message}`));
   page.on('dialog', (d) => { trouble.push(`dialog: ${d.message()}`); void d.dismiss(); });
-  const address = `file://${join(pages, name)}`;
-  page.on('request', (r) => { if (!r.url().startsWith(address) && !r.url().startsWith('blob:')) trouble.push(`request: ${r.url()}`); });
+  page.on('request', (r) => { if (!r.url().startsWith(own) && !r.url().startsWith('blob:')) trouble.push(`request: ${r.url()}`); });
   await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`)));
-  await page.goto(address + (how.fragment ?? ''));
-  await page.waitForSelector('leeward-lanes .name, main.index');
-  return { page, calm: async () => {
+  await page.goto(address);
+  await page.waitForSelector(ready);
+  return { page, trouble, calm: async () => {
     assert.deepEqual(trouble, []);
     await context.close();
   } };
+}
+
+/** What a page violates of what is asked of pages for all users. @param {import('playwright-core').Page} page */
+export async function barriers(page) {
+  const session = await page.context().newCDPSession(page); // not bound by the policy of the page
+  await session.send('Runtime.evaluate', { expression: axe });
+  return page.evaluate(async () => (await /** @type {any} */ (window).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] })).violations
+    .map((/** @type {any} */ v) => `${v.id}: ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => n.html).join(' ')}`));
 }
 
 /** Waits until the page has drawn what it was told before: a change is drawn in the next frame. @param {import('playwright-core').Page} page */

@@ -1,9 +1,7 @@
 // The viewer in a real browser: node --test runs it where .ci/viewer/run has written pages.
 import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { close, drawn, open, painted } from './browser.js';
+import { barriers, close, drawn, open, painted } from './browser.js';
 
 after(close);
 
@@ -183,19 +181,13 @@ test('the policy stops what is injected', async () => {
   await page.context().close();
 });
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 test('contrast, names and roles hold, light and dark, wide and on a phone', async () => {
   const phone = { width: 390, height: 844 };
   for (const [name, ways] of /** @type {const} */ ([['one.html', [{}, { ...phone, dark: true }]], ['many.html', [{ dark: true }, phone]], ['several.html', [phone]]])) {
     for (const how of ways) {
       const { page, calm } = await open(name, how);
       if (name !== 'several.html') await page.locator('.name.lane').first().click();
-      const session = await page.context().newCDPSession(page); // not bound by the policy of the page
-      await session.send('Runtime.evaluate', { expression: axe });
-      const found = await page.evaluate(async () => (await /** @type {any} */ (window).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] })).violations
-        .map((/** @type {any} */ v) => `${v.id}: ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => n.html).join(' ')}`));
-      assert.deepEqual(found, [], `${name} ${JSON.stringify(how)}`);
+      assert.deepEqual(await barriers(page), [], `${name} ${JSON.stringify(how)}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(wide <= 0, `nothing is wider than the screen: ${name} by ${wide}`);
       await calm();
