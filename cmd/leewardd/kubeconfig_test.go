@@ -142,10 +142,11 @@ func TestTheAddressOfTheLivePage(t *testing.T) {
 	require.Regexp(t, `^ada, in leeward:editors, until \d\d:\d\d:\d\d\.\nhttps://leeward.example.org:443/ui/#token=[\w.-]+\n$`, text)
 	for wrong, args := range map[string][]string{
 		"13h0m0s is out of range: a token is good for up to 12h0m0s": {"--for", "13h"},
-		"0s is out of range":                          {"--for", "0s"},
-		`none that begins with "system:"`:             {"--group", "system:masters"},
-		`user "": must have a name`:                   {"--user", ""},
-		"ui is false: the daemon serves no live page": {"--ui=false"},
+		"0s is out of range":                            {"--for", "0s"},
+		`none that begins with "system:"`:               {"--group", "system:masters"},
+		`user "": must have a name`:                     {"--user", ""},
+		"ui is false: the daemon serves no live page":   {"--ui=false"},
+		"attach is set: the daemon serves no live page": {"--attach", "kubeconfig"},
 	} {
 		_, err := printed(slices.Concat([]string{"ui", "--open"}, at, args)...)
 		require.ErrorContains(t, err, wrong)

@@ -34,8 +34,11 @@ func uiCommand(line *commandLine) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !daemon.ui {
+			switch {
+			case !daemon.ui:
 				return invalid("ui is false: the daemon serves no live page")
+			case daemon.attach != "":
+				return invalid("attach is set: the daemon serves no live page beside the API server of another cluster")
 			}
 			address := "https://" + cmp.Or(server, daemon.reached()) + "/ui/"
 			if open {
