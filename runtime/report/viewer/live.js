@@ -201,6 +201,14 @@ export class LeewardLive extends HTMLElement {
     this.draw();
   }
 
+  /** Says that a preview is being made: that of a large fleet takes seconds. @param {string} title */
+  previewing(title) {
+    const { banner } = this;
+    if (!banner) return;
+    banner.hidden = false;
+    fill(banner, h('p', { class: 'soft' }, `previewing: ${title} …`));
+  }
+
   /**
    * Does an edit: first as a dry run, whose preview is shown, and then, once it is confirmed, for good. It fails if the object has changed
    * since the preview.
@@ -217,6 +225,7 @@ export class LeewardLive extends HTMLElement {
       this.tell('Not done', error);
       return;
     }
+    this.previewing(edit.title);
     try {
       const stored = await api.get(edit.path).catch(async (error) => {
         if (!(error instanceof ApiError) || error.code !== 404 || !edit.create) throw error;

@@ -32,9 +32,11 @@ export function whatIfForm(page) {
     try {
       if (!named.length) throw new Error('name a cluster');
       const title = `${named.join(', ')} ${how.value === 'lose' ? 'lost' : how.value === 'taint' ? `tainted ${taint.value.trim()}` : 'drained'}`;
+      page.previewing(title);
       const spec = how.value === 'drain' ? { objects: (await Promise.all(named.map((name) => api.get(clusterPath(name))))).flatMap((o) => drained(o).objects) } : { clusters: named, ...(how.value === 'taint' ? { taints: [readTaint(taint.value)] } : {}) };
       page.show({ title, status: await api.preview(spec), notes: [] });
     } catch (error) {
+      page.show(null);
       page.tell('No preview', error);
     }
   };
