@@ -181,6 +181,9 @@ type query struct {
 	start   time.Time
 	now     time.Time
 	entries []journal.Entry
+	// places and tasks are indices of what there is of each binding; nil: not made yet.
+	places  map[messages.BindingName][]int
+	tasks   map[messages.BindingName]*api.BindingSpec
 	answer  *Explanation
 	problem error
 }

@@ -110,19 +110,15 @@ func (q *query) moves(b *store.Binding) (underWay, past []Move) {
 func (q *query) folded(name messages.BindingName) (all []*Move) {
 	of := map[*failover.Failover]*Move{}
 	fold := failover.Fold{}
-	if spec := q.stored(name); spec != nil {
+	if spec := q.stored()[name]; spec != nil {
 		fold[name] = failover.Stored(name, spec)
 	}
-	for i := range q.entries {
-		e := &q.entries[i]
+	for e := range q.concerning(name) {
 		if p, is := e.Fact.(*messages.EvictionsPermitted); is {
 			permitted(all, name, q.since(e.At), p)
 		}
 		if h, is := e.Fact.(*messages.HandoverBlocked); is && h.Binding == name {
 			handoverBlocked(all, q.since(e.At), h)
-		}
-		if about, is := e.Fact.(messages.AboutBinding); is && about.AboutBinding() != name {
-			continue
 		}
 		fold.Take(e.At, e.Fact, func(at time.Time, s failover.Step, f *failover.Failover) {
 			if f.Binding != name {
@@ -143,23 +139,6 @@ func (q *query) folded(name messages.BindingName) (all []*Move) {
 		})
 	}
 	return all
-}
-
-// stored is a binding as a dump or a recording begins with it, where it has graceful eviction tasks; nil: it does not.
-func (q *query) stored(name messages.BindingName) *api.BindingSpec {
-	var objects []api.Object
-	for _, d := range q.Scenario.Objects {
-		objects = append(objects, d.Object)
-	}
-	if began := q.Scenario.Began; began != nil {
-		objects = append(objects, began.Objects...)
-	}
-	for _, o := range objects {
-		if b := store.AsBinding(o); b != nil && b.Name() == name && len(b.Spec.GracefulEvictionTasks) > 0 {
-			return b.Spec
-		}
-	}
-	return nil
 }
 
 // before are the failovers that were over before the start, as the binding's status has them.
