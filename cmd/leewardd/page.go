@@ -35,8 +35,12 @@ type explanation struct {
 	Alone string `json:"alone,omitempty"`
 }
 
-// mostExplained is how many bindings an explanation takes in, beside what it is about: to play them takes a processor for seconds.
-const mostExplained = 5000
+// mostExplained is how many bindings a fleet may have for all of them to be taken in by an explanation, and mostConcerned how many are of
+// a larger one: to play more takes a processor for seconds.
+const (
+	mostExplained = 5000
+	mostConcerned = 1000
+)
 
 // explain says why a binding, a cluster or a policy is as it is now.
 func (d *daemon) explain(ctx context.Context, kind, name string) (any, error) {
@@ -85,7 +89,7 @@ func (d *daemon) explained(kind, name string) (objects []api.Object, alone strin
 	for _, r := range []*catalog.Resource{catalog.Bindings, catalog.ClusterBindings} {
 		all += d.engine.Table(r.Name()).Len()
 	}
-	left := mostExplained
+	left := mostConcerned
 	for i := range catalog.All {
 		r := &catalog.All[i]
 		if r.Numerous() || r == catalog.Leases {
@@ -93,16 +97,21 @@ func (d *daemon) explained(kind, name string) (objects []api.Object, alone strin
 		}
 		for _, o := range d.engine.Table(r.Name()).Snapshot().Under("", "") {
 			if b := store.AsBinding(o); b != nil && all > mostExplained {
-				if !concerns(b, kind, name) || left == 0 {
+				if !concerns(b, kind, name) {
 					continue
 				}
-				left--
+				if left--; left < 0 {
+					continue
+				}
 			}
 			objects = append(objects, api.Copy(o))
 		}
 	}
 	if all > mostExplained {
 		alone = fmt.Sprintf("of a fleet of %d bindings, those that this is not about count by what clusters report of them; leeward explain takes in all", all)
+		if left < 0 {
+			alone = fmt.Sprintf("this is about %d bindings, of which %d are taken in; %s", mostConcerned-left, mostConcerned, alone)
+		}
 	}
 	return objects, alone
 }

@@ -39,6 +39,8 @@ func BenchmarkTheLivePage(b *testing.B) {
 				began := v.now()
 				time.Sleep(idle)
 				v.report(b, began, "-idle")
+				b.ReportMetric(c.explained("binding", "default/app0000001-deployment"), "s-explain-binding")
+				b.ReportMetric(c.explained("cluster", failing), "s-explain-cluster")
 				affected := c.fleet.Bindings * 2 / c.fleet.Clusters
 				began = v.now()
 				c.taint(noExecute)
@@ -53,6 +55,15 @@ func BenchmarkTheLivePage(b *testing.B) {
 			}
 		})
 	}
+}
+
+// explained returns how many seconds an explanation takes.
+func (c *crowd) explained(kind, name string) float64 {
+	c.t.Helper()
+	began := time.Now()
+	code, body := c.daemon.read(fmt.Sprintf("/ui/data/explain?kind=%s&name=%s", kind, name))
+	require.Equal(c.t, http.StatusOK, code, body)
+	return time.Since(began).Seconds()
 }
 
 // viewers view the fleet of a crowd, each on a connection of its own.
