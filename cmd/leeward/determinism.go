@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario/replay"
@@ -32,7 +33,7 @@ func (o *results) tellSame(stderr io.Writer) {
 	}
 	cpus := runtime.GOMAXPROCS(0)
 	say(stderr, fmt.Sprintf("deterministic: %s of %s, each made twice, on %d and on %s: every byte the same\n",
-		count(o.runs, "run"), count(o.ran, "scenario"), cpus, count(otherThan(cpus), "CPU")))
+		spelling.Count(o.runs, "run"), spelling.Count(o.ran, "scenario"), cpus, spelling.Count(otherThan(cpus), "CPU")))
 }
 
 // sameRun returns an error that names the first line in which two runs differ, nil if none does.

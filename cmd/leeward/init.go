@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/messages"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/assess"
@@ -156,7 +157,7 @@ func (d *drafting) tell(c *cobra.Command, result *draft.Draft) error {
 	}
 	return printed(stdout, d.output.word, &written{d.out, result}, func(out io.Writer) error {
 		_, err := fmt.Fprintf(out, "wrote %s: %s, %s that hold today\nrun them: leeward replay %s\n", d.out,
-			count(len(result.Scenarios), "scenario"), count(result.Expectations, "expectation"), shellWord(d.out))
+			spelling.Count(len(result.Scenarios), "scenario"), spelling.Count(result.Expectations, "expectation"), shellWord(d.out))
 		return err
 	})
 }

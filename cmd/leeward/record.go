@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/client/recorder"
 	"leeward/runtime/daemon/build"
 	"leeward/runtime/fleet/config"
@@ -169,7 +170,7 @@ func (p *progress) tell(objects, changes int) {
 		return
 	}
 	p.told = now
-	say(p.stderr, fmt.Sprintf("\r\x1b[K%s, %s, %s; Ctrl-C ends it", count(objects, "object"), count(changes, "change"), now.Sub(p.began).Round(time.Second)))
+	say(p.stderr, fmt.Sprintf("\r\x1b[K%s, %s, %s; Ctrl-C ends it", spelling.Count(objects, "object"), spelling.Count(changes, "change"), now.Sub(p.began).Round(time.Second)))
 }
 
 func (p *progress) end() {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/replay"
@@ -191,7 +192,7 @@ func (r *replaying) enough(ran int) error {
 	if ran >= int(r.min) {
 		return nil
 	}
-	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: %s ran, and --min asks for %d", count(ran, "scenario"), r.min)}
+	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: %s ran, and --min asks for %d", spelling.Count(ran, "scenario"), r.min)}
 }
 
 // check reports what makes no sense, or not together.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/shrink"
@@ -48,7 +49,7 @@ func (r *replaying) shrink(c *cobra.Command, paths []string) error {
 			return internal(fmt.Errorf("shrink %s: %w", s.Name, err))
 		}
 	}
-	name := count(len(scenarios), "scenario")
+	name := spelling.Count(len(scenarios), "scenario")
 	if len(scenarios) == 1 {
 		name = scenarios[0].Name
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/messages/spelling"
 	"leeward/runtime/daemon/engine/wal"
 )
 
@@ -93,7 +94,7 @@ func printReport(w io.Writer, r *wal.Report) error {
 		row(table, f.Name, f.Bytes, f.Frames, f.Records, versions, state)
 	}
 	if r.Loss == nil {
-		row(table, fmt.Sprintf("version %d, %s", r.Version, count(r.Objects, "object")))
+		row(table, fmt.Sprintf("version %d, %s", r.Version, spelling.Count(r.Objects, "object")))
 	}
 	for _, note := range r.Notes {
 		row(table, note)
@@ -157,6 +158,6 @@ func compactStore(c *cobra.Command, dir string) error {
 	if err := errors.Join(log.Compact(), log.Close()); err != nil {
 		return ofStore(err)
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "compacted: version %d, %s\n", state.Version, count(len(state.Records), "object"))
+	_, err = fmt.Fprintf(c.OutOrStdout(), "compacted: version %d, %s\n", state.Version, spelling.Count(len(state.Records), "object"))
 	return err
 }

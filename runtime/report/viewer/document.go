@@ -65,15 +65,19 @@ type Cluster struct {
 	Region   string   `json:"region,omitempty"`
 	Provider string   `json:"provider,omitempty"`
 	Zones    []string `json:"zones,omitempty"`
-	Tracks   []Track  `json:"tracks"`
+	// Labels are text, as "key=value".
+	Labels []int   `json:"labels,omitempty"`
+	Tracks []Track `json:"tracks"`
 }
 
 // Workload is a binding, and what happened to it on each of its clusters.
 type Workload struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
-	Tracks  []Track `json:"tracks"`
-	On      []On    `json:"on"`
+	// Labels are those of its template, as text.
+	Labels []int   `json:"labels,omitempty"`
+	Tracks []Track `json:"tracks"`
+	On     []On    `json:"on"`
 }
 
 // On is a workload on one cluster.

@@ -4,7 +4,7 @@ import { namespaceOf } from './model.js';
 /** @typedef {import('./model.js').Model} FilterModel */
 /**
  * @typedef {object} Filter
- * @property {string} query words that a name must hold, all of them
+ * @property {string} query words that a name must hold, all of them; a word with = in it is a label of the workload or of a cluster of it
  * @property {string} namespace
  * @property {string} cluster
  * @property {string} region
@@ -39,13 +39,22 @@ export function filterWorkloads(m, f, at) {
     if (clusters && !w.on.some((o) => clusters.has(o.cluster))) return;
     if (words.length) {
       const name = w.name.toLowerCase();
-      const holds = (/** @type {string} */ word) => name.includes(word) || w.on.some((o) => m.run.clusters[o.cluster].name.toLowerCase().includes(word));
+      const holds = (/** @type {string} */ word) => name.includes(word) || isLabel(word) && m.isLabelled(w, word) || w.on.some((o) => isNamed(m, o.cluster, word));
       if (!words.every(holds)) return;
     }
     if (f.state && !m.states(w, at).has(f.state)) return;
     found.push(i);
   });
   return found;
+}
+
+/** @param {string} word */
+function isLabel(word) { return word.includes('='); }
+
+/** Whether a cluster's name holds a word, or the word is a label of it. @param {FilterModel} m @param {number} cluster @param {string} word */
+function isNamed(m, cluster, word) {
+  const c = m.run.clusters[cluster];
+  return c.name.toLowerCase().includes(word) || isLabel(word) && m.isLabelled(c, word);
 }
 
 /**
@@ -78,7 +87,6 @@ export function filterClusters(m, f, workloads) {
   const used = new Set(only ? workloads.flatMap((i) => m.run.workloads[i].on.map((o) => o.cluster)) : []);
   return m.run.clusters.map((_, i) => i).filter((i) => {
     if (named && !named.has(i)) return false;
-    const name = m.run.clusters[i].name.toLowerCase();
-    return !only || used.has(i) || (words.length > 0 && words.every((w) => name.includes(w)));
+    return !only || used.has(i) || (words.length > 0 && words.every((w) => isNamed(m, i, w)));
   });
 }

@@ -4,8 +4,8 @@ import { lowerBound } from './scale.js';
 /** @typedef {number[]} Bar kind, from, to (-1: it lasts), label, facts */
 /** @typedef {{name: number, bars: Bar[]}} Track */
 /** @typedef {{cluster: number, tracks: Track[]}} OnCluster */
-/** @typedef {{name: string, outcome: string, tracks: Track[], on: OnCluster[]}} Workload */
-/** @typedef {{name: string, region?: string, provider?: string, zones?: string[], tracks: Track[]}} ClusterData */
+/** @typedef {{name: string, outcome: string, labels?: number[], tracks: Track[], on: OnCluster[]}} Workload */
+/** @typedef {{name: string, region?: string, provider?: string, zones?: string[], labels?: number[], tracks: Track[]}} ClusterData */
 /** @typedef {{name: string, tracks: Track[]}} OtherData */
 /** @typedef {{at: number[], kind: number[], level: number[], workload: number[], cluster: number[], text: number[], why: number[], reason: number[]}} FactColumns */
 /** @typedef {{at: number[], placed: number[], available: number[], evicting: number[], unschedulable: number[]}} ReplicaColumns */
@@ -52,6 +52,9 @@ export class Model {
     this.namespaces = [...new Set(run.workloads.map((w) => namespaceOf(w.name)))].sort();
     this.regions = [...new Set(run.clusters.map((c) => c.region ?? ''))].filter(Boolean).sort();
   }
+
+  /** Whether something has a label, written in small letters as "key=value". @param {{labels?: number[]}} of @param {string} label */
+  isLabelled(of, label) { return (of.labels ?? []).some((i) => this.text(i).toLowerCase() === label); }
 
   /** @param {number} i */
   text(i) { return this.run.strings[i] ?? ''; }

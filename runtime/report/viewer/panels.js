@@ -242,7 +242,7 @@ export class LeewardFilters extends HTMLElement {
   start(s) {
     this.s = s;
     const { model: m } = s;
-    const search = h('input', { type: 'search', id: 'search', placeholder: 'Search workloads and clusters', 'aria-label': 'Search workloads and clusters', value: s.filter.query, spellcheck: 'false', autocomplete: 'off',
+    const search = h('input', { type: 'search', id: 'search', placeholder: 'Search names, or labels: app=web', 'aria-label': 'Search workloads and clusters by name, or by label', value: s.filter.query, spellcheck: 'false', autocomplete: 'off',
       oninput: (/** @type {Event & {target: HTMLInputElement}} */ e) => s.filterBy({ query: e.target.value }) });
     /** @type {Record<string, HTMLSelectElement>} */
     this.selects = {};

@@ -53,6 +53,8 @@ type writing struct {
 	// The places of texts, clusters, workloads, reasons and kinds.
 	strings, clusters, workloads, reasons map[string]int
 	kinds                                 map[timeline.Kind]int
+	// labels are those of the templates of bindings.
+	labels map[string]map[string]string
 	// fact is the place in the document of each entry of the journal; -1: it has none.
 	fact []int
 }
@@ -87,13 +89,15 @@ func (w *writing) expectations() {
 // names gives places to all clusters and workloads.
 func (w *writing) names(t *timeline.Timeline) {
 	where := located(w.run)
+	labels := labelled(w.run.Objects)
+	w.labels = labels.bindings
 	cluster := func(name string) {
 		if _, known := w.clusters[name]; known {
 			return
 		}
 		w.clusters[name] = len(w.out.Clusters)
 		at := where[messages.ClusterName(name)]
-		w.out.Clusters = append(w.out.Clusters, Cluster{Name: name, Region: at.region, Provider: at.provider, Zones: at.zones, Tracks: []Track{}})
+		w.out.Clusters = append(w.out.Clusters, Cluster{Name: name, Region: at.region, Provider: at.provider, Zones: at.zones, Labels: w.labelsOf(labels.clusters[name]), Tracks: []Track{}})
 	}
 	for _, l := range t.Clusters {
 		cluster(l.Name)
@@ -223,7 +227,7 @@ func (w *writing) lanes(t *timeline.Timeline) {
 		if _, has := w.workloads[l.Name]; !has {
 			continue
 		}
-		of := Workload{Name: l.Name, Outcome: outcome(l, w.run.Events), Tracks: w.tracks(l), On: []On{}}
+		of := Workload{Name: l.Name, Outcome: outcome(l, w.run.Events), Labels: w.labelsOf(w.labels[l.Name]), Tracks: w.tracks(l), On: []On{}}
 		for _, on := range l.Lanes {
 			of.On = append(of.On, On{Cluster: w.clusters[on.Name], Tracks: w.tracks(on)})
 		}

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -194,4 +196,37 @@ func TestARunThatEndedEarlySaysWhy(t *testing.T) {
 	r := Of(&replay.Run{Start: start, Err: errors.New("too many messages")})
 	require.Equal(t, "too many messages", r.Error)
 	require.Empty(t, r.Workloads)
+}
+
+func TestLabelsAreThoseOfTheTemplateAndOfTheCluster(t *testing.T) {
+	r := outage()
+	r.Objects[0].(*api.Cluster).Labels = map[string]string{"tier": "gold"}
+	web := &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "web", Labels: map[string]string{"b": "2", "app": "web"}}}
+	for i := range 30 {
+		web.Labels[fmt.Sprintf("many-%02d", i)] = "x"
+	}
+	of := func(name string) *api.ResourceBinding {
+		b := &api.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: name, Labels: map[string]string{"own": "1"}}}
+		b.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "d", Name: name}
+		return b
+	}
+	r.Objects = append(r.Objects, web, of("web"), of("quiet"))
+	doc := Of(r)
+	require.Equal(t, []string{"tier=gold"}, words(doc, doc.Clusters[place(map[string]int{doc.Clusters[0].Name: 0, doc.Clusters[1].Name: 1}, "m1")].Labels))
+	require.Equal(t, "d/quiet", doc.Workloads[0].Name)
+	require.Equal(t, []string{"own=1"}, words(doc, doc.Workloads[0].Labels), "its template is gone")
+	require.Len(t, doc.Workloads[1].Labels, mostLabels)
+	require.Equal(t, []string{"app=web", "b=2", "many-00=x"}, words(doc, doc.Workloads[1].Labels[:3]))
+}
+
+func TestAFactSaysWhenItGoesOn(t *testing.T) {
+	seconds := int32(90)
+	created := metav1.NewTime(start.Add(7 * time.Minute))
+	doc := Of(ran(
+		happening{time.Minute, &messages.EvictionScheduled{Binding: "d/web", Cluster: "m1", Grounds: messages.Grounds{Deadline: start.Add(5 * time.Minute)}}},
+		happening{5 * time.Minute, &messages.EvictionBlocked{Binding: "d/web", Cluster: "m1", Reason: "EvictionRate", Until: start.Add(6 * time.Minute)}},
+		happening{7 * time.Minute, &messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Task: api.GracefulEvictionTask{CreationTimestamp: &created, GracePeriodSeconds: &seconds}}},
+		happening{8 * time.Minute, &messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: messages.EndedHealthy}},
+	))
+	require.Equal(t, []int{300_000, 360_000, 510_000, -1}, doc.Facts.Due)
 }

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
 )
@@ -49,14 +50,14 @@ func (t *text) line(format string, args ...any) {
 
 func (t *text) head(a *Assessment) {
 	s := &a.Fleet
-	t.line("assess: %s in %s; %s, %s; profile %s, seed %d", counted(s.Clusters, "cluster"), counted(s.Regions, "region"),
-		counted(s.Workloads, "workload"), counted(s.Replicas, "replica"), a.Profile, a.Seed)
+	t.line("assess: %s in %s; %s, %s; profile %s, seed %d", spelling.Count(s.Clusters, "cluster"), spelling.Count(s.Regions, "region"),
+		spelling.Count(s.Workloads, "workload"), spelling.Count(s.Replicas, "replica"), a.Profile, a.Seed)
 	t.line("each contingency is an outage (%s) without an end, followed for %s; nothing is written", a.Outage, Horizon)
 	if s.Unschedulable > 0 {
-		t.line("%s replicas unschedulable before anything fails", plural(s.Unschedulable, "workload has", "workloads have"))
+		t.line("%s replicas unschedulable before anything fails", spelling.Count(s.Unschedulable, "workload has", "workloads have"))
 	}
 	if s.Moving > 0 {
-		t.line("%s evicted before anything fails, and the fleet is not at rest: the figures depend on the moment of the failure", plural(s.Moving, "workload is", "workloads are"))
+		t.line("%s evicted before anything fails, and the fleet is not at rest: the figures depend on the moment of the failure", spelling.Count(s.Moving, "workload is", "workloads are"))
 	}
 }
 
@@ -81,10 +82,10 @@ func (t *text) table(a *Assessment) {
 		t.line("available for a while; lowest: available replicas on the way, of all of the fleet")
 	}
 	if left := len(a.Contingencies) - len(shown) - quiet; left > 0 {
-		t.line("%s%s would hurt less; -o wide shows them", Predicted, plural(left, "contingency", "contingencies"))
+		t.line("%s%s would hurt less; -o wide shows them", Predicted, spelling.Count(left, "contingency", "contingencies"))
 	}
 	if quiet > 0 {
-		t.line("%s%s would change nothing", Predicted, plural(quiet, "contingency", "contingencies"))
+		t.line("%s%s would change nothing", Predicted, spelling.Count(quiet, "contingency", "contingencies"))
 	}
 }
 
@@ -167,17 +168,17 @@ func (t *text) troubles(a *Assessment) {
 		t.line("%slosing %s (%s)", Predicted, o.Name, listed(o.Clusters))
 		for i, w := range o.Troubles {
 			if i == mostNamed && !t.wide && len(o.Troubles) > mostNamed+1 {
-				t.line("%s  and %s; -o wide names them", Predicted, plural(len(o.Troubles)+o.Unnamed-i, "more workload", "more workloads"))
+				t.line("%s  and %s; -o wide names them", Predicted, spelling.Count(len(o.Troubles)+o.Unnamed-i, "more workload", "more workloads"))
 				break
 			}
 			what := "all of it"
 			if w.Missing > 0 {
-				what = plural(int(w.Missing), "replica", "replicas")
+				what = spelling.Count(int(w.Missing), "replica", "replicas")
 			}
 			t.line("%s  %s  %s, %s: %s", Predicted, w.Workload, what, w.Kind, w.Reason)
 		}
 		if o.Unnamed > 0 && t.wide {
-			t.line("%s  and %s", Predicted, plural(o.Unnamed, "more workload", "more workloads"))
+			t.line("%s  and %s", Predicted, spelling.Count(o.Unnamed, "more workload", "more workloads"))
 		}
 		for _, c := range o.Overflows {
 			t.line("%s  cluster %s overflows: %s of %s %s requested", Predicted, c.Cluster, c.Requested, c.Has, c.Resource)
@@ -198,7 +199,7 @@ func (t *text) advice(all []Advice) {
 	t.line("what to change")
 	for i := range all {
 		if i == mostAdvice && !t.wide {
-			t.line("and %s; -o wide has them", plural(len(all)-i, "more change", "more changes"))
+			t.line("and %s; -o wide has them", spelling.Count(len(all)-i, "more change", "more changes"))
 			break
 		}
 		at := &all[i]
@@ -212,13 +213,13 @@ func (t *text) advice(all []Advice) {
 			names[i] = string(w)
 		}
 		if len(names) > 0 {
-			t.line("   %s%s: %s", Predicted, plural(len(names), "workload is affected", "workloads are affected"), listed(names))
+			t.line("   %s%s: %s", Predicted, spelling.Count(len(names), "workload is affected", "workloads are affected"), listed(names))
 		}
 		for _, e := range at.Evidence {
 			t.line("   %s%s", Predicted, e)
 		}
 		if more := len(at.Contingencies); more > len(at.Evidence) {
-			t.line("   %sin %s: %s", Predicted, plural(more, "contingency", "contingencies"), listed(at.Contingencies))
+			t.line("   %sin %s: %s", Predicted, spelling.Count(more, "contingency", "contingencies"), listed(at.Contingencies))
 		}
 	}
 }
@@ -229,13 +230,4 @@ func joined(where []string, all bool) string {
 		return fmt.Sprintf("%s; and %d more", strings.Join(where[:mostWhere], "; "), more)
 	}
 	return strings.Join(where, "; ")
-}
-
-func counted(n int, noun string) string { return plural(n, noun, noun+"s") }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

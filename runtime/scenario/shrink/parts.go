@@ -14,6 +14,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/scenario"
 )
 
@@ -51,20 +52,13 @@ func (s Size) String() string {
 		noun string
 	}{{s.Manifests, "manifest"}, {s.Clusters, "cluster"}, {s.Nodes, "node"}, {s.Steps, "step"}, {s.Expectations, "expectation"}, {s.Settings, "setting"}} {
 		if part.n > 0 {
-			all = append(all, counted(part.n, part.noun))
+			all = append(all, spelling.Count(part.n, part.noun))
 		}
 	}
 	if len(all) == 0 {
 		return "nothing"
 	}
 	return strings.Join(all, ", ")
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // document returns the scenario as a document.
