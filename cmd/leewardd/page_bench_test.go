@@ -24,11 +24,11 @@ import (
 // BenchmarkTheLivePage has the figures of docs/performance.md: a daemon in a process of its own, what it does when nothing happens
 // and how fast it decides when a cluster fails, without viewers, with one, and with fifty.
 func BenchmarkTheLivePage(b *testing.B) {
-	workloads, idle := 100_000, 20*time.Second
+	workloads, idle, crowds := 100_000, 20*time.Second, []int{0, 1, 50}
 	if testing.Short() {
-		workloads, idle = 5_000, 2*time.Second
+		workloads, idle, crowds = 500, 100*time.Millisecond, crowds[2:]
 	}
-	for _, viewers := range []int{0, 1, 50} {
+	for _, viewers := range crowds {
 		b.Run(fmt.Sprint(viewers), func(b *testing.B) {
 			for b.Loop() {
 				c := newCrowd(b, workloads, 20)

@@ -57,7 +57,7 @@ func TestAPauseThatNoLeaderHearsOfHolds(t *testing.T) {
 func BenchmarkAStormAtItsPace(b *testing.B) {
 	workloads, fleets := 100_000, []int{20, 200}
 	if testing.Short() {
-		workloads, fleets = 5_000, fleets[:1]
+		workloads, fleets = 2_000, fleets[:1]
 	}
 	for _, clusters := range fleets {
 		b.Run(fmt.Sprintf("folder/%d", clusters), func(b *testing.B) {
