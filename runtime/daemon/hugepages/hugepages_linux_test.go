@@ -22,7 +22,7 @@ func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
 	after := asked(t)
 	require.GreaterOrEqual(t, after, reserved-1<<20)
 	_, free := heap()
-	require.GreaterOrEqual(t, free, uint64(reserved)-1<<20, "it is free again")
+	require.GreaterOrEqual(t, free, uint64(reserved)*3/4, "it is free again, but for what Go gives back by and by")
 
 	kept := make([][]byte, 0, 64)
 	for range cap(kept) {
