@@ -63,7 +63,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.DurationVar(&o.machineStepLimit, "machine-step-limit", 10*time.Second, "how long one step of a machine may take before it is quarantined and the others are recreated; 0: no limit")
 	set.BoolVar(&o.invariantMonitor, "invariant-monitor", true, "check the invariants on every decision, and log and count those that are broken")
 	set.BoolVar(&o.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
-	set.BoolVar(&o.nodes, "nodes", false, "serve Nodes, Pods and PodDisruptionBudgets, too, and act on them as the node controllers of Kubernetes do")
+	set.BoolVar(&o.nodes, "nodes", false, "serve Nodes and Pods, too, and act on them and on PodDisruptionBudgets as the node controllers of Kubernetes do")
 	set.BoolVar(&o.ui, "ui", true, "serve the live page at /ui, to users who may list clusters and bindings of all namespaces")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")

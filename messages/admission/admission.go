@@ -8,8 +8,12 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -106,8 +110,37 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *corev1.Pod:
 		return nil // its tolerations are judged by those that it had: validateChange
 	default:
-		return slices.Concat(validateWorkload(o, s.NumericTolerations, spec), validateRestarts(o, spec), localClaims(o, spec))
+		return slices.Concat(validateTemplate(o, spec), validateWorkload(o, s.NumericTolerations, spec), validateRestarts(o, spec), localClaims(o, spec))
 	}
+}
+
+// validateTemplate checks what is propagated and runs nothing.
+func validateTemplate(o api.Object, spec *field.Path) field.ErrorList {
+	switch o := o.(type) {
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return validateAutoscaler(&o.Spec, spec)
+	case *networkingv1.Ingress:
+		return validateIngress(&o.Spec, spec)
+	case *networkingv1.NetworkPolicy:
+		return validateNetworkPolicy(&o.Spec, spec)
+	case *rbacv1.Role:
+		return validateRules(o.Rules, true)
+	case *rbacv1.ClusterRole:
+		return validateClusterRole(o)
+	case *rbacv1.RoleBinding:
+		return validateRoleRef(&o.RoleRef, o.Subjects, roleKind, clusterRoleKind)
+	case *rbacv1.ClusterRoleBinding:
+		return validateRoleRef(&o.RoleRef, o.Subjects, clusterRoleKind)
+	case *corev1.ResourceQuota:
+		return validateHard(&o.Spec, spec)
+	case *corev1.LimitRange:
+		return validateLimitRange(&o.Spec, spec)
+	case *storagev1.StorageClass:
+		return validateStorageClass(o)
+	case *corev1.PersistentVolume:
+		return validateVolume(&o.Spec, spec)
+	}
+	return nil
 }
 
 // validateChange wants the fields that may never change to be as they were.
@@ -138,6 +171,14 @@ func fixed(o api.Object, spec *field.Path) (any, *field.Path) {
 		return o.Spec.Selector, spec.Child("selector")
 	case *appsv1.DaemonSet:
 		return o.Spec.Selector, spec.Child("selector")
+	case *rbacv1.RoleBinding:
+		return o.RoleRef, field.NewPath("roleRef")
+	case *rbacv1.ClusterRoleBinding:
+		return o.RoleRef, field.NewPath("roleRef")
+	case *networkingv1.IngressClass:
+		return o.Spec.Controller, spec.Child("controller")
+	case *storagev1.StorageClass:
+		return o.Provisioner, field.NewPath("provisioner")
 	}
 	return nil, nil
 }
@@ -155,7 +196,7 @@ func nameRule(o api.Object) apivalidation.ValidateNameFunc {
 		return quotaName
 	case *api.Governor:
 		return governorName
-	case *unstructured.Unstructured:
+	case *unstructured.Unstructured, *rbacv1.Role, *rbacv1.RoleBinding, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding:
 		return pathSegment
 	}
 	return apivalidation.NameIsDNSSubdomain

@@ -9,8 +9,11 @@ import (
 
 	"github.com/robfig/cron/v3"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -41,7 +44,7 @@ func incomplete(o api.Object) field.ErrorList {
 	spec := field.NewPath("spec")
 	template, at := podTemplate(o, spec)
 	if template == nil {
-		return nil
+		return incompleteTemplate(o, spec)
 	}
 	errs := requireContainers(&template.Spec, at.Child("spec"))
 	switch o := o.(type) {
@@ -59,6 +62,23 @@ func incomplete(o api.Object) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// incompleteTemplate is incomplete of what runs nothing.
+func incompleteTemplate(o api.Object, spec *field.Path) field.ErrorList {
+	switch o := o.(type) {
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return requireAutoscaler(&o.Spec, spec)
+	case *networkingv1.Ingress:
+		return requireIngress(&o.Spec, spec)
+	case *networkingv1.IngressClass:
+		return requireIngressClass(&o.Spec, spec)
+	case *storagev1.StorageClass:
+		return required(o.Provisioner, field.NewPath("provisioner"))
+	case *corev1.PersistentVolume:
+		return requireVolume(&o.Spec, spec)
+	}
+	return nil
 }
 
 func requireSelector(selector *metav1.LabelSelector, spec *field.Path) field.ErrorList {

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -48,7 +51,8 @@ var clusterScoped = map[schema.GroupKind]bool{
 func Namespaced(o api.Object) bool {
 	switch o.(type) {
 	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterOverridePolicy,
-		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.FailoverPreview, *corev1.Node:
+		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.FailoverPreview, *corev1.Node,
+		*corev1.PersistentVolume, *networkingv1.IngressClass, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding, *storagev1.StorageClass:
 		return false
 	}
 	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]

@@ -5,8 +5,11 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,7 +17,7 @@ import (
 	"leeward/messages/api"
 )
 
-// defaultWorkload sets the counts that Kubernetes does, and keeps secrets as it does; whatever else it defaults, Leeward does not read.
+// defaultWorkload sets the counts and what a role is for as Kubernetes does, and keeps secrets as it does; whatever else it defaults, Leeward does not read.
 func defaultWorkload(o api.Object) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
@@ -30,6 +33,14 @@ func defaultWorkload(o api.Object) {
 		o.Spec.Parallelism = orElse(o.Spec.Parallelism, 1)
 	case *corev1.Secret:
 		defaultSecret(o)
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		o.Spec.MinReplicas = orElse(o.Spec.MinReplicas, 1)
+	case *networkingv1.NetworkPolicy:
+		defaultNetworkPolicy(&o.Spec)
+	case *rbacv1.RoleBinding:
+		defaultRoleRef(&o.RoleRef, o.Subjects)
+	case *rbacv1.ClusterRoleBinding:
+		defaultRoleRef(&o.RoleRef, o.Subjects)
 	}
 }
 

@@ -82,12 +82,12 @@ func within(namespace string, readings []Workload) (all []Workload) {
 var (
 	shortKinds = map[string]string{
 		"cj": "CronJob", "cm": "ConfigMap", "crb": "ClusterResourceBinding", "crd": "CustomResourceDefinition", "deploy": "Deployment", "ds": "DaemonSet",
-		"hpa": "HorizontalPodAutoscaler", "ing": "Ingress", "netpol": "NetworkPolicy", "ns": "Namespace", "no": "Node",
+		"hpa": "HorizontalPodAutoscaler", "ing": "Ingress", "limits": "LimitRange", "netpol": "NetworkPolicy", "ns": "Namespace", "no": "Node",
 		"pc": "PriorityClass", "pdb": "PodDisruptionBudget", "po": "Pod", "pv": "PersistentVolume",
 		"pvc": "PersistentVolumeClaim", "quota": "ResourceQuota", "rb": "ResourceBinding", "rs": "ReplicaSet", "sa": "ServiceAccount",
-		"sts": "StatefulSet", "svc": "Service",
+		"sc": "StorageClass", "sts": "StatefulSet", "svc": "Service",
 	}
-	longKinds = []string{"ClusterRole", "ClusterRoleBinding", "Job", "Role", "RoleBinding", "Secret", "StorageClass"}
+	longKinds = []string{"ClusterRole", "ClusterRoleBinding", "IngressClass", "Job", "Role", "RoleBinding", "Secret"}
 )
 
 // KindMeant returns the kind that a word of kubectl's names (deploy, deployments, deployment.apps, Deployment), and

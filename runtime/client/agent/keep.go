@@ -39,6 +39,10 @@ func keepMembers(manifest, live *unstructured.Unstructured) {
 		copyField(manifest, live, "spec", "volumeName")
 	case identity{kind: "PersistentVolume"}:
 		copyField(manifest, live, "spec", "claimRef")
+	case identity{group: "rbac.authorization.k8s.io", kind: "ClusterRole"}:
+		if _, aggregates := manifest.Object["aggregationRule"]; aggregates {
+			unstructured.RemoveNestedField(manifest.Object, "rules") // those of the roles that it selects in the member
+		}
 	case identity{kind: "ServiceAccount"}:
 		unstructured.RemoveNestedField(manifest.Object, "secrets") // each cluster has its own
 	case identity{kind: "Secret"}:

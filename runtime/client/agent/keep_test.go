@@ -56,6 +56,10 @@ func TestFieldsThatTheMemberKeeps(t *testing.T) {
 		"and a volume its claim": {
 			"{apiVersion: v1, kind: PersistentVolume, spec: {}}", "{apiVersion: v1, kind: PersistentVolume, spec: {claimRef: {name: c}}}", "{apiVersion: v1, kind: PersistentVolume, spec: {claimRef: {name: c}}}",
 		},
+		"the rules of a ClusterRole that aggregates others are the member's": {
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, aggregationRule: {clusterRoleSelectors: [{}]}, rules: null}", "",
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, aggregationRule: {clusterRoleSelectors: [{}]}}",
+		},
 		"tokens of a ServiceAccount are the member's": {
 			"{apiVersion: v1, kind: ServiceAccount, secrets: [{name: token}], imagePullSecrets: [{name: pull}]}", "", "{apiVersion: v1, kind: ServiceAccount, imagePullSecrets: [{name: pull}]}",
 		},

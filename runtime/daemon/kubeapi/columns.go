@@ -122,9 +122,9 @@ func (p printer) ConvertToTable(_ context.Context, object, options runtime.Objec
 	return table, meta.EachListItem(object, row)
 }
 
-// all returns the columns of a kind. Events do without their names, which tell nothing.
+// all returns the columns of a kind. Events do without their names, which tell nothing, and some kinds show them in their own way.
 func (k *kind) all() []column {
-	if k.lives > 0 {
+	if k.lives > 0 || k.columns[0].Name == nameColumn.Name {
 		return k.columns
 	}
 	return append([]column{nameColumn}, k.columns...)

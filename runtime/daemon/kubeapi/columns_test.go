@@ -9,10 +9,16 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
@@ -109,6 +115,45 @@ func TestEachKindHasItsColumns(t *testing.T) {
 		{&corev1.Event{LastTimestamp: ago(time.Hour), Series: &corev1.EventSeries{LastObservedTime: metav1.MicroTime(ago(time.Second))}},
 			"LAST SEEN TYPE REASON OBJECT MESSAGE NAME+", "1s   /  "},
 		{&corev1.ConfigMap{}, "NAME DATA AGE", " 0 <unknown>"},
+		{&networkingv1.Ingress{ObjectMeta: named("i"), Spec: networkingv1.IngressSpec{
+			IngressClassName: ptr.To("nginx"), TLS: make([]networkingv1.IngressTLS, 1), Rules: []networkingv1.IngressRule{{Host: "a"}, {Host: "b"}, {Host: "c"}, {Host: "d"}},
+		}, Status: networkingv1.IngressStatus{LoadBalancer: networkingv1.IngressLoadBalancerStatus{
+			Ingress: []networkingv1.IngressLoadBalancerIngress{{IP: "10.0.0.2", Hostname: "m2"}, {Hostname: "lb"}, {IP: "10.0.0.1"}},
+		}}}, "NAME CLASS HOSTS ADDRESS PORTS AGE", "i nginx a,b,c + 1 more... 10.0.0.1,10.0.0.2,lb 80, 443 90m"},
+		{&networkingv1.Ingress{ObjectMeta: named("i")}, "NAME CLASS HOSTS ADDRESS PORTS AGE", "i <none> *  80 90m"},
+		{&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{
+			Name: "c", CreationTimestamp: ago(90 * time.Minute), Annotations: map[string]string{networkingv1.AnnotationIsDefaultIngressClass: "true"},
+		}, Spec: networkingv1.IngressClassSpec{Controller: "a.b/c", Parameters: &networkingv1.IngressClassParametersReference{APIGroup: ptr.To("g"), Kind: "P", Name: "p"}}},
+			"NAME CONTROLLER PARAMETERS AGE", "c (default) a.b/c P.g/p 90m"},
+		{&networkingv1.NetworkPolicy{ObjectMeta: named("n"), Spec: networkingv1.NetworkPolicySpec{PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}},
+			"NAME POD-SELECTOR AGE", "n app=web 90m"},
+		{&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("h"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "web"}, MinReplicas: ptr.To[int32](2), MaxReplicas: 9,
+			Metrics: []autoscalingv2.MetricSpec{
+				{Resource: &autoscalingv2.ResourceMetricSource{Name: "cpu", Target: autoscalingv2.MetricTarget{AverageUtilization: ptr.To[int32](80)}}},
+				{External: &autoscalingv2.ExternalMetricSource{Target: autoscalingv2.MetricTarget{AverageValue: ptr.To(resource.MustParse("5"))}}}, {},
+			},
+		}, Status: autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 3, CurrentMetrics: []autoscalingv2.MetricStatus{
+			{Resource: &autoscalingv2.ResourceMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageUtilization: ptr.To[int32](40)}}},
+		}}}, "NAME REFERENCE TARGETS MINPODS MAXPODS REPLICAS AGE", "h Deployment/web cpu: 40%/80%, <unknown>/5 (avg) + 1 more... 2 9 3 90m"},
+		{&policyv1.PodDisruptionBudget{ObjectMeta: named("b"), Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromString("50%"))}},
+			"NAME MIN AVAILABLE MAX UNAVAILABLE ALLOWED DISRUPTIONS AGE", "b 50% N/A 0 90m"},
+		{&rbacv1.ClusterRole{ObjectMeta: named("r")}, "NAME CREATED AT", "r 2026-01-02T10:30:00Z"},
+		{&rbacv1.RoleBinding{ObjectMeta: named("b"), RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "view"}, Subjects: []rbacv1.Subject{
+			{Kind: "User", Name: "vera"}, {Kind: "ServiceAccount", Namespace: "shop", Name: "sa"}, {Kind: "User", Name: "ed"},
+		}}, "NAME ROLE AGE USERS+ GROUPS+ SERVICEACCOUNTS+", "b ClusterRole/view 90m vera, ed  shop/sa"},
+		{&corev1.ResourceQuota{ObjectMeta: named("q"), Status: corev1.ResourceQuotaStatus{
+			Hard: corev1.ResourceList{"pods": resource.MustParse("10"), "limits.cpu": resource.MustParse("4"), "cpu": resource.MustParse("2")},
+			Used: corev1.ResourceList{"pods": resource.MustParse("3")},
+		}}, "NAME REQUEST LIMIT AGE", "q cpu: 0/2, pods: 3/10 limits.cpu: 0/4 90m"},
+		{&storagev1.StorageClass{ObjectMeta: named("s"), Provisioner: "a.b/c"},
+			"NAME PROVISIONER RECLAIMPOLICY VOLUMEBINDINGMODE ALLOWVOLUMEEXPANSION AGE", "s a.b/c Delete Immediate false 90m"},
+		{&corev1.PersistentVolume{ObjectMeta: named("v"), Spec: corev1.PersistentVolumeSpec{
+			Capacity: corev1.ResourceList{"storage": resource.MustParse("5Gi")}, AccessModes: []corev1.PersistentVolumeAccessMode{"ReadWriteMany", "ReadWriteOnce"},
+			ClaimRef: &corev1.ObjectReference{Namespace: "shop", Name: "data"}, StorageClassName: "fast", PersistentVolumeReclaimPolicy: "Retain",
+		}, Status: corev1.PersistentVolumeStatus{Phase: "Bound"}},
+			"NAME CAPACITY ACCESS MODES RECLAIM POLICY STATUS CLAIM STORAGECLASS VOLUMEATTRIBUTESCLASS REASON AGE VOLUMEMODE+",
+			"v 5Gi RWO,RWX Retain Bound shop/data fast <unset>  90m <unset>"},
 	} {
 		header, row := printed(t, c.object)
 		require.Equal(t, c.header, header)
@@ -121,6 +166,6 @@ func TestEveryKindCanBeShown(t *testing.T) {
 		require.NotNil(t, k.list, "%s has no list", k.Plural)
 		require.NotEmpty(t, k.columns, k.Plural)
 		header, _ := printed(t, k.New())
-		require.Contains(t, header, map[bool]string{true: "AGE", false: "LAST SEEN"}[k.lives == 0], k.Plural)
+		require.Regexp(t, map[bool]string{true: "AGE|CREATED AT", false: "LAST SEEN"}[k.lives == 0], header, k.Plural)
 	}
 }

@@ -46,6 +46,7 @@ var namingFields = map[string]string{
 	"ClusterEvictionBudget.spec.workloads.namespaces[]":                fleetWide,
 	"ClusterOverridePolicy.spec.resourceSelectors[].namespace":         fleetWide,
 	"ClusterPropagationPolicy.spec.resourceSelectors[].namespace":      fleetWide,
+	"ClusterRoleBinding.subjects[].namespace":                          fleetWide,
 	"CronJob.status.active[].namespace":                                reported,
 	"Event.involvedObject.namespace":                                   refused,
 	"Event.related.namespace":                                          refused,
@@ -54,6 +55,9 @@ var namingFields = map[string]string{
 	"FailoverPreview.status.evictions[].namespace":                     reported,
 	"FailoverPreview.status.unschedulableBindings[].namespace":         reported,
 	"Governor.status.quarantined[].namespace":                          reported,
+	"IngressClass.spec.parameters.namespace":                           fleetWide,
+	"NetworkPolicy.spec.egress[].to[].namespaceSelector":               atMember,
+	"NetworkPolicy.spec.ingress[].from[].namespaceSelector":            atMember,
 	"ObjectMeta.namespace":                                             ownPath,
 	"ObjectMeta.ownerReferences[]":                                     refused,
 	"OverridePolicy.spec.resourceSelectors[].namespace":                idle,
@@ -61,6 +65,7 @@ var namingFields = map[string]string{
 	"PodSpec.shareProcessNamespace":                                    atMember,
 	"PodSpec.volumes[].storageos.volumeNamespace":                      atMember,
 	"PropagationPolicy.spec.resourceSelectors[].namespace":             refused,
+	"RoleBinding.subjects[].namespace":                                 "is given a role in the namespace of the RoleBinding, within the member",
 	"ServiceAccount.secrets[].namespace":                               refused,
 	"Work.spec.workload.manifests[]":                                   "Works are read by the agent of the cluster that the namespace is for; a Work elsewhere is no copy",
 	"Work.status.manifestStatuses[].identifier.namespace":              reported,
@@ -69,6 +74,14 @@ var namingFields = map[string]string{
 }
 
 func init() {
+	for _, field := range []string{
+		"azureFile.secretNamespace", "cephfs.secretRef.namespace", "cinder.secretRef.namespace", "claimRef.namespace",
+		"csi.controllerExpandSecretRef.namespace", "csi.controllerPublishSecretRef.namespace", "csi.nodeExpandSecretRef.namespace",
+		"csi.nodePublishSecretRef.namespace", "csi.nodeStageSecretRef.namespace", "flexVolume.secretRef.namespace", "glusterfs.endpointsNamespace",
+		"iscsi.secretRef.namespace", "rbd.secretRef.namespace", "scaleIO.secretRef.namespace", "storageos.secretRef.namespace", "storageos.volumeNamespace",
+	} {
+		namingFields["PersistentVolume.spec."+field] = fleetWide
+	}
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		for _, term := range []string{"requiredDuringSchedulingIgnoredDuringExecution[]", "preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm"} {
 			namingFields["PodSpec.affinity."+kind+"."+term+".namespaces[]"] = atMember

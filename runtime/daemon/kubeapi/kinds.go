@@ -7,11 +7,15 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -54,24 +58,36 @@ var looks = map[string]look{
 	"ClusterEvictionBudget":    {list: &api.List[api.ClusterEvictionBudget]{}, short: []string{"ceb"}, columns: budgetColumns},
 	"Governor":                 {list: &api.List[api.Governor]{}, columns: governorColumns},
 
-	"PriorityClass":         {list: &schedulingv1.PriorityClassList{}, short: []string{"pc"}, columns: priorityColumns},
-	"Namespace":             {list: &corev1.NamespaceList{}, short: []string{"ns"}, columns: namespaceColumns},
-	"ConfigMap":             {list: &corev1.ConfigMapList{}, short: []string{"cm"}, columns: configMapColumns},
-	"Secret":                {list: &corev1.SecretList{}, columns: secretColumns},
-	"Service":               {list: &corev1.ServiceList{}, short: []string{"svc"}, columns: serviceColumns},
-	"ServiceAccount":        {list: &corev1.ServiceAccountList{}, short: []string{"sa"}, columns: onlyAge},
-	"PersistentVolumeClaim": {list: &corev1.PersistentVolumeClaimList{}, short: []string{"pvc"}, columns: claimColumns},
-	"Event":                 {list: &corev1.EventList{}, short: []string{"ev"}, columns: eventColumns, lives: catalog.EventLife},
-	"Deployment":            {list: &appsv1.DeploymentList{}, short: []string{"deploy"}, columns: deploymentColumns},
-	"StatefulSet":           {list: &appsv1.StatefulSetList{}, short: []string{"sts"}, columns: statefulSetColumns},
-	"ReplicaSet":            {list: &appsv1.ReplicaSetList{}, short: []string{"rs"}, columns: replicaSetColumns},
-	"DaemonSet":             {list: &appsv1.DaemonSetList{}, short: []string{"ds"}, columns: daemonSetColumns},
-	"Job":                   {list: &batchv1.JobList{}, columns: jobColumns},
-	"CronJob":               {list: &batchv1.CronJobList{}, short: []string{"cj"}, columns: cronJobColumns},
-	"Node":                  {list: &corev1.NodeList{}, short: []string{"no"}, columns: nodeColumns},
-	"Pod":                   {list: &corev1.PodList{}, short: []string{"po"}, columns: podColumns},
-	"PodDisruptionBudget":   {list: &policyv1.PodDisruptionBudgetList{}, short: []string{"pdb"}, columns: podBudgetColumns},
-	"Lease":                 {list: &coordinationv1.LeaseList{}, columns: leaseColumns},
+	"PriorityClass":           {list: &schedulingv1.PriorityClassList{}, short: []string{"pc"}, columns: priorityColumns},
+	"Namespace":               {list: &corev1.NamespaceList{}, short: []string{"ns"}, columns: namespaceColumns},
+	"ConfigMap":               {list: &corev1.ConfigMapList{}, short: []string{"cm"}, columns: configMapColumns},
+	"Secret":                  {list: &corev1.SecretList{}, columns: secretColumns},
+	"Service":                 {list: &corev1.ServiceList{}, short: []string{"svc"}, columns: serviceColumns},
+	"ServiceAccount":          {list: &corev1.ServiceAccountList{}, short: []string{"sa"}, columns: onlyAge},
+	"PersistentVolumeClaim":   {list: &corev1.PersistentVolumeClaimList{}, short: []string{"pvc"}, columns: claimColumns},
+	"Event":                   {list: &corev1.EventList{}, short: []string{"ev"}, columns: eventColumns, lives: catalog.EventLife},
+	"Deployment":              {list: &appsv1.DeploymentList{}, short: []string{"deploy"}, columns: deploymentColumns},
+	"StatefulSet":             {list: &appsv1.StatefulSetList{}, short: []string{"sts"}, columns: statefulSetColumns},
+	"ReplicaSet":              {list: &appsv1.ReplicaSetList{}, short: []string{"rs"}, columns: replicaSetColumns},
+	"DaemonSet":               {list: &appsv1.DaemonSetList{}, short: []string{"ds"}, columns: daemonSetColumns},
+	"Job":                     {list: &batchv1.JobList{}, columns: jobColumns},
+	"CronJob":                 {list: &batchv1.CronJobList{}, short: []string{"cj"}, columns: cronJobColumns},
+	"Node":                    {list: &corev1.NodeList{}, short: []string{"no"}, columns: nodeColumns},
+	"Pod":                     {list: &corev1.PodList{}, short: []string{"po"}, columns: podColumns},
+	"PodDisruptionBudget":     {list: &policyv1.PodDisruptionBudgetList{}, short: []string{"pdb"}, columns: podBudgetColumns},
+	"Ingress":                 {list: &networkingv1.IngressList{}, short: []string{"ing"}, columns: ingressColumns},
+	"IngressClass":            {list: &networkingv1.IngressClassList{}, columns: ingressClassColumns},
+	"NetworkPolicy":           {list: &networkingv1.NetworkPolicyList{}, short: []string{"netpol"}, columns: networkPolicyColumns},
+	"Role":                    {list: &rbacv1.RoleList{}, columns: onlyCreated},
+	"RoleBinding":             {list: &rbacv1.RoleBindingList{}, columns: roleBindingColumns},
+	"ClusterRole":             {list: &rbacv1.ClusterRoleList{}, columns: onlyCreated},
+	"ClusterRoleBinding":      {list: &rbacv1.ClusterRoleBindingList{}, columns: clusterRoleBindingColumns},
+	"ResourceQuota":           {list: &corev1.ResourceQuotaList{}, short: []string{"quota"}, columns: resourceQuotaColumns},
+	"LimitRange":              {list: &corev1.LimitRangeList{}, short: []string{"limits"}, columns: onlyCreated},
+	"StorageClass":            {list: &storagev1.StorageClassList{}, short: []string{"sc"}, columns: storageClassColumns},
+	"PersistentVolume":        {list: &corev1.PersistentVolumeList{}, short: []string{"pv"}, columns: volumeColumns},
+	"HorizontalPodAutoscaler": {list: &autoscalingv2.HorizontalPodAutoscalerList{}, short: []string{"hpa"}, columns: autoscalerColumns},
+	"Lease":                   {list: &coordinationv1.LeaseList{}, columns: leaseColumns},
 }
 
 // kinds are those of the catalog, which every server keeps that looks after a fleet.

@@ -40,6 +40,37 @@ spec:
     overriders: {plaintext: [{path: /spec/replicas, operator: replace, value: 1}]}
 `
 
+// memberFile has kinds that are for the members alone.
+const memberFile = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 5
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: web}
+spec: {podSelector: {matchLabels: {app: web}}, ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8}}]}]}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: web}
+spec: {limits: [{type: Container, default: {cpu: 1}}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: example.com/disk
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: disk}
+spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /data}}
+`
+
 // inRegion returns the fleet of another region.
 func inRegion(region string) string {
 	return strings.Replace(fleetFile, "region: eu", "region: "+region, 1)
@@ -99,6 +130,30 @@ var sessions = map[string][]step{
 		{args: "create configmap c -n nowhere", shows: "nowhere", fails: true},
 		{args: "delete namespace team", shows: "deleted"},
 		{args: "get configmaps,secrets,jobs -n team", shows: "No resources found"},
+	},
+	"for the members": {
+		{args: "create ingress web --class=nginx --rule=shop.example/*=web:80", shows: "ingress.networking.k8s.io/web created"},
+		{args: "get ing", shows: "shop.example"},
+		{args: "create pdb web --selector=app=web --min-available=1", shows: "poddisruptionbudget.policy/web created"},
+		{args: "get pdb,quota,limits,netpol,hpa,pv,sc,ingressclass -A", shows: "ALLOWED DISRUPTIONS"},
+		{args: "create role reader --verb=get --resource=configmaps", shows: "role.rbac.authorization.k8s.io/reader created"},
+		{args: "create rolebinding readers --role=reader --user=vera", shows: "rolebinding.rbac.authorization.k8s.io/readers created"},
+		{args: "create clusterrole all --verb=* --resource=*", shows: "clusterrole.rbac.authorization.k8s.io/all created"},
+		{args: "create clusterrolebinding all --clusterrole=all --user=vera --group=system:authenticated", shows: "clusterrolebinding.rbac.authorization.k8s.io/all created"},
+		{args: "get clusters --as=vera", shows: "Forbidden", fails: true},
+		{args: "create quota none --hard=configmaps=0,pods=0", shows: "resourcequota/none created"},
+		{args: "create configmap c --from-literal=a=b", shows: "configmap/c created"},
+		{args: "apply --server-side -f -", stdin: memberFile, shows: "persistentvolume/disk serverside-applied"},
+		{args: "apply --server-side --field-manager=bob -f -", stdin: strings.Replace(memberFile, "maxReplicas: 5", "maxReplicas: 6", 1), shows: ".spec.maxReplicas", fails: true},
+		{args: "get hpa web", shows: "cpu: <unknown>/80%"},
+		{args: "get pv", shows: "RWO"},
+		{args: "get sc", shows: "fast (default)"},
+		{args: "patch netpol web -p {\"spec\":{\"policyTypes\":[\"Egress\"]}}", shows: "patched"},
+		{args: "patch ing web --type=merge -p {\"spec\":{\"rules\":[{\"host\":\"10.0.0.1\"}]}}", shows: "spec.rules[0].host", fails: true},
+		{args: "patch clusterrolebinding all --type=merge -p {\"roleRef\":{\"name\":\"other\"}}", shows: "immutable", fails: true},
+		{args: "explain networkpolicy.spec.ingress.from.ipBlock", shows: "except"},
+		{args: "describe ing web", shows: "shop.example"},
+		{args: "delete clusterrole,clusterrolebinding,role,rolebinding --all", shows: "deleted"},
 	},
 	"look": {
 		{args: "apply -f -", stdin: fleetFile, shows: "deployment.apps/nginx created"},

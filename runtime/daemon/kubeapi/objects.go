@@ -46,7 +46,7 @@ func (o objects) Categories() []string {
 	switch {
 	case strings.HasSuffix(o.kind.Kind.Group, "karmada.io"):
 		return []string{"karmada-io"}
-	case slices.Contains([]string{"apps", "batch"}, o.kind.Kind.Group), slices.Contains([]string{"pods", "services"}, o.kind.Plural):
+	case slices.Contains([]string{"apps", "batch"}, o.kind.Kind.Group), slices.Contains([]string{"pods", "services", "horizontalpodautoscalers"}, o.kind.Plural):
 		return []string{"all"}
 	default:
 		return nil

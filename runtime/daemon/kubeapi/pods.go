@@ -192,14 +192,14 @@ func tooMany(message, detail string, retryAfter int) error {
 	return err
 }
 
-// mostOf is how many nodes, pods and PodDisruptionBudgets a server keeps: of nodes and pods twice, and more than three times, what one
+// mostOf is how many nodes, pods and PodDisruptionBudgets a server keeps that has nodes: of nodes and pods twice, and more than three times, what one
 // cluster of Kubernetes supports.
 var mostOf = map[*catalog.Resource]int{catalog.Nodes: 10_000, catalog.Pods: 500_000, catalog.PodBudgets: nodetier.MostBudgets}
 
 // admitNodesAndPods has a store of nodes, pods or budgets refuse more than the most, and complete nodes and pods as the admission plugins do.
 func (k *keeper) admitNodesAndPods(kind *kind, store *registry.Store) {
 	most, bounded := mostOf[kind.Resource]
-	if !bounded {
+	if !bounded || k.engine.Table(catalog.Nodes.Name()) == nil {
 		return
 	}
 	store.BeginCreate = func(_ context.Context, o runtime.Object, _ *metav1.CreateOptions) (registry.FinishFunc, error) {

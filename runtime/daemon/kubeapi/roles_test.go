@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -23,6 +24,62 @@ var (
 	editor   = kubeapi.User{Name: "ed", Groups: []string{kubeapi.EditorGroup}}
 	stranger = kubeapi.User{Name: "stan"}
 )
+
+// TestNothingForTheMembersActsOnTheHub: a role permits nothing here, and a quota limits nothing. Who may write them is what kinds of
+// their namespace, or of the fleet, are for.
+func TestNothingForTheMembersActsOnTheHub(t *testing.T) {
+	t.Parallel()
+	d := twoTeams(t)
+	const everything = "rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]"
+	const everyone = "subjects: [{kind: User, name: stan}, {kind: Group, name: 'system:authenticated'}, {kind: Group, name: 'leeward:editors:shop'}]"
+	const rbac = "apiVersion: rbac.authorization.k8s.io/v1\nkind: "
+	write := func(u kubeapi.User, text string) error {
+		o := parse(t, text)
+		o.SetName("leeward:admins")
+		at := d.client(u).Resource(resourceOf(t, o))
+		if strings.Contains(text, "Cluster") {
+			_, err := at.Create(t.Context(), o, metav1.CreateOptions{})
+			return err
+		}
+		_, err := at.Namespace("shop").Create(t.Context(), o, metav1.CreateOptions{})
+		return err
+	}
+	for _, text := range []string{rbac + "Role\n" + everything, rbac + "RoleBinding\nroleRef: {kind: Role, name: 'leeward:admins'}\n" + everyone} {
+		require.True(t, apierrors.IsForbidden(write(stranger, text)))
+		require.NoError(t, write(shopEditor, text))
+	}
+	for _, text := range []string{
+		rbac + "ClusterRole\n" + everything + "\n", rbac + "ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: 'leeward:admins'}\n" + everyone,
+	} {
+		require.True(t, apierrors.IsForbidden(write(shopEditor, text)))
+		require.NoError(t, write(editor, text))
+	}
+	for name, attempt := range map[string]func() error{
+		"a stranger reads": func() error {
+			_, err := d.client(stranger).Resource(clusters).List(t.Context(), metav1.ListOptions{})
+			return err
+		},
+		"a team reads of another": func() error {
+			_, err := d.client(shopEditor).Resource(secrets).Namespace("bank").Get(t.Context(), "key", metav1.GetOptions{})
+			return err
+		},
+		"a stranger reads in shop": func() error {
+			_, err := d.client(stranger).Resource(secrets).Namespace("shop").List(t.Context(), metav1.ListOptions{})
+			return err
+		},
+		"a team reads of the fleet": func() error {
+			_, err := d.client(shopEditor).Resource(clusters).List(t.Context(), metav1.ListOptions{})
+			return err
+		},
+	} {
+		require.True(t, apierrors.IsForbidden(attempt()), name)
+	}
+	quota := parse(t, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: none}\nspec: {hard: {configmaps: 0, count/configmaps: 0}}")
+	_, err := d.client(shopEditor).Resource(resourceOf(t, quota)).Namespace("shop").Create(t.Context(), quota, metav1.CreateOptions{})
+	require.NoError(t, err)
+	_, err = d.client(shopEditor).Resource(configMaps).Namespace("shop").Create(t.Context(), object("v1", "ConfigMap", "shop", "c", nil), metav1.CreateOptions{})
+	require.NoError(t, err)
+}
 
 func TestEachRoleMayDoItsPart(t *testing.T) {
 	d := serve(t)

@@ -1,10 +1,15 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"leeward/messages"
@@ -52,7 +57,7 @@ func (s *sums) take() []messages.BindingName {
 func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 	p.source = binding.Spec.Resource.Key()
 	r := catalog.Of(p.source)
-	if r == nil {
+	if r == nil || r == catalog.PodBudgets && f.config.Engine.Table(catalog.Nodes.Name()) != nil { // with nodes, it counts their pods
 		return p, false
 	}
 	p.key = engine.Key(r.Name(), p.source.Namespace, p.source.Name)
@@ -111,16 +116,60 @@ func giveSums(o api.Object, b *store.Binding) bool {
 		}
 		return replace(&o.Status, next)
 	}
-	return false // other kinds count nothing
+	return sumTemplate(o, b) // other kinds count nothing
+}
+
+// sumTemplate is giveSums of what runs nothing.
+func sumTemplate(o api.Object, b *store.Binding) bool {
+	switch o := o.(type) {
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		next := o.Status
+		next.CurrentReplicas, next.DesiredReplicas = 0, 0
+		for s := range said[autoscalingv2.HorizontalPodAutoscalerStatus](b) {
+			next.CurrentReplicas += s.CurrentReplicas
+			next.DesiredReplicas += s.DesiredReplicas
+		}
+		return replace(&o.Status, next)
+	case *policyv1.PodDisruptionBudget:
+		next := policyv1.PodDisruptionBudgetStatus{ObservedGeneration: o.Generation, Conditions: o.Status.Conditions}
+		for s := range said[policyv1.PodDisruptionBudgetStatus](b) {
+			next.CurrentHealthy += s.CurrentHealthy
+			next.DesiredHealthy += s.DesiredHealthy
+			next.ExpectedPods += s.ExpectedPods
+			next.DisruptionsAllowed += s.DisruptionsAllowed
+		}
+		return replace(&o.Status, next)
+	case *networkingv1.Ingress:
+		next := networkingv1.IngressStatus{}
+		for cluster, s := range saidIn[networkingv1.IngressStatus](b) {
+			for _, i := range s.LoadBalancer.Ingress {
+				i.Hostname = cmp.Or(i.Hostname, cluster) // says whose address it is
+				next.LoadBalancer.Ingress = append(next.LoadBalancer.Ingress, i)
+			}
+		}
+		return replace(&o.Status, next)
+	}
+	return false
 }
 
 // said are the statuses of a binding's copies that can be read.
-func said[S any](b *store.Binding) func(yield func(*S) bool) {
+func said[S any](b *store.Binding) iter.Seq[*S] {
 	return func(yield func(*S) bool) {
+		for _, s := range saidIn[S](b) {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// saidIn is said with the cluster of each copy.
+func saidIn[S any](b *store.Binding) iter.Seq2[string, *S] {
+	return func(yield func(string, *S) bool) {
 		for i := range b.Status.AggregatedStatus {
 			var s S
-			raw := b.Status.AggregatedStatus[i].Status
-			if raw != nil && json.Unmarshal(raw.Raw, &s) == nil && !yield(&s) {
+			item := &b.Status.AggregatedStatus[i]
+			if item.Status != nil && json.Unmarshal(item.Status.Raw, &s) == nil && !yield(item.ClusterName, &s) {
 				return
 			}
 		}

@@ -6,8 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages"
@@ -66,6 +69,23 @@ func TestAWorkloadShowsTheSumsOfItsCopies(t *testing.T) {
 		require.Equal(t, appsv1.DaemonSetStatus{
 			ObservedGeneration: 1, DesiredNumberScheduled: 99, CurrentNumberScheduled: 88, UpdatedNumberScheduled: 77, NumberAvailable: 66, NumberReady: 55,
 		}, get(f, d).Status)
+	})
+	t.Run("of a HorizontalPodAutoscaler", func(t *testing.T) {
+		a := named(&autoscalingv2.HorizontalPodAutoscaler{}, "autoscaling/v2", "HorizontalPodAutoscaler", "default", "web")
+		f := everywhere(t, a, `{"currentReplicas":3,"desiredReplicas":4}`, `{"currentReplicas":1,"desiredReplicas":2}`)
+		require.Equal(t, autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 4, DesiredReplicas: 6}, get(f, a).Status)
+	})
+	t.Run("of a PodDisruptionBudget", func(t *testing.T) {
+		b := named(&policyv1.PodDisruptionBudget{}, "policy/v1", "PodDisruptionBudget", "default", "web")
+		f := everywhere(t, b, `{"currentHealthy":3,"desiredHealthy":2,"expectedPods":3,"disruptionsAllowed":1}`, `{"currentHealthy":1,"desiredHealthy":1,"expectedPods":2}`)
+		require.Equal(t, policyv1.PodDisruptionBudgetStatus{
+			ObservedGeneration: 1, CurrentHealthy: 4, DesiredHealthy: 3, ExpectedPods: 5, DisruptionsAllowed: 1,
+		}, get(f, b).Status)
+	})
+	t.Run("of an Ingress: the addresses", func(t *testing.T) {
+		i := named(&networkingv1.Ingress{}, "networking.k8s.io/v1", "Ingress", "default", "web")
+		f := everywhere(t, i, `{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}`, `{"loadBalancer":{"ingress":[{"hostname":"b.example"}]}}`)
+		require.Equal(t, []networkingv1.IngressLoadBalancerIngress{{IP: "10.0.0.1", Hostname: "m1"}, {Hostname: "b.example"}}, get(f, i).Status.LoadBalancer.Ingress)
 	})
 	t.Run("of a Job, but for what cannot be read", func(t *testing.T) {
 		j := named(&batchv1.Job{}, "batch/v1", "Job", "default", "web")

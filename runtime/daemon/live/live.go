@@ -141,7 +141,7 @@ func empty(c Config) *Fleet {
 		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear, Clock: c.Times,
 		Tamper: c.Tamper, Watched: c.StepLimit > 0, Quarantined: f.quarantine.addresses(),
 	})
-	f.feed = c.Engine.Follow(catalog.Events.Name(), catalog.Nodes.Name(), catalog.Pods.Name(), catalog.PodBudgets.Name())
+	f.feed = c.Engine.Follow(catalog.Events.Name(), catalog.Nodes.Name(), catalog.Pods.Name())
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	return f
 }

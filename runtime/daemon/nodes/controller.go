@@ -85,7 +85,7 @@ const mostPerInstant = 50_000_000
 // unread are the resources whose objects no machine of nodes looks at.
 func unread() (resources []schema.GroupResource) {
 	for i := range catalog.All {
-		if r := &catalog.All[i]; r != catalog.Leases && !scales(r) {
+		if r := &catalog.All[i]; r != catalog.Leases && r != catalog.PodBudgets && !scales(r) {
 			resources = append(resources, r.Name())
 		}
 	}

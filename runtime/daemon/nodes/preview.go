@@ -57,7 +57,7 @@ func editOf(o, before *corev1.Node) *messages.EditNode {
 // around are the objects that a rehearsal with a node needs.
 func (c *Config) around(name messages.NodeName) (objects []api.Object) {
 	all := c.Engine.Table(catalog.Pods.Name()).Len() <= largestPreview
-	for _, r := range catalog.OfNodes {
+	for _, r := range kept {
 		if r == catalog.PodBudgets && !all {
 			continue // they are counted by all pods
 		}

@@ -14,10 +14,13 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
+// kept are the resources whose objects machines keep: the nodes and pods of the cluster, and their budgets.
+var kept = append(slices.Clone(catalog.OfNodes), catalog.PodBudgets)
+
 // byPrefix are the resources that machines look at, by what the keys of their objects begin with.
 var byPrefix = func() map[string]*catalog.Resource {
 	index := map[string]*catalog.Resource{}
-	for _, r := range append(slices.Clone(catalog.OfNodes), catalog.Leases) {
+	for _, r := range append(slices.Clone(kept), catalog.Leases) {
 		index[engine.Prefix(r.Name())] = r
 	}
 	for i := range catalog.All {
@@ -30,7 +33,7 @@ var byPrefix = func() map[string]*catalog.Resource {
 
 // load has the machines hear of all objects that the engine holds.
 func (n *Controller) load() error {
-	for _, r := range catalog.OfNodes {
+	for _, r := range kept {
 		if err := n.loadAll(r, func(o engine.Object) { n.sync(o, false) }); err != nil {
 			return err
 		}

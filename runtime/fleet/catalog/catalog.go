@@ -5,11 +5,15 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
@@ -42,12 +46,12 @@ func (r *Resource) Key(namespace, name string) api.Key {
 
 // Template reports whether its objects are what policies propagate, or what such objects refer to.
 func (r *Resource) Template() bool {
-	switch r.Kind.GroupVersion().String() {
-	case "apps/v1", "batch/v1":
+	switch r.Kind.Group {
+	case "apps", "autoscaling", "batch", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io":
 		return true
 	}
 	switch r.Kind.Kind {
-	case "ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim":
+	case "ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolume", "PersistentVolumeClaim", "LimitRange", "ResourceQuota":
 		return true
 	}
 	return false
@@ -79,12 +83,25 @@ var All = []Resource{
 	namespaced("", "v1", "Service", "services", func() api.Object { return &corev1.Service{} }),
 	namespaced("", "v1", "ServiceAccount", "serviceaccounts", func() api.Object { return &corev1.ServiceAccount{} }),
 	namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", func() api.Object { return &corev1.PersistentVolumeClaim{} }),
+	cluster("", "v1", "PersistentVolume", "persistentvolumes", func() api.Object { return &corev1.PersistentVolume{} }),
+	namespaced("", "v1", "ResourceQuota", "resourcequotas", func() api.Object { return &corev1.ResourceQuota{} }),
+	namespaced("", "v1", "LimitRange", "limitranges", func() api.Object { return &corev1.LimitRange{} }),
 	namespaced("apps", "v1", "Deployment", "deployments", func() api.Object { return &appsv1.Deployment{} }),
 	namespaced("apps", "v1", "StatefulSet", "statefulsets", func() api.Object { return &appsv1.StatefulSet{} }),
 	namespaced("apps", "v1", "DaemonSet", "daemonsets", func() api.Object { return &appsv1.DaemonSet{} }),
 	namespaced("apps", "v1", "ReplicaSet", "replicasets", func() api.Object { return &appsv1.ReplicaSet{} }),
 	namespaced("batch", "v1", "Job", "jobs", func() api.Object { return &batchv1.Job{} }),
 	namespaced("batch", "v1", "CronJob", "cronjobs", func() api.Object { return &batchv1.CronJob{} }),
+	namespaced("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", func() api.Object { return &autoscalingv2.HorizontalPodAutoscaler{} }),
+	namespaced("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", func() api.Object { return &policyv1.PodDisruptionBudget{} }),
+	namespaced("networking.k8s.io", "v1", "Ingress", "ingresses", func() api.Object { return &networkingv1.Ingress{} }),
+	cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses", func() api.Object { return &networkingv1.IngressClass{} }),
+	namespaced("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", func() api.Object { return &networkingv1.NetworkPolicy{} }),
+	namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles", func() api.Object { return &rbacv1.Role{} }),
+	namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", func() api.Object { return &rbacv1.RoleBinding{} }),
+	cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", func() api.Object { return &rbacv1.ClusterRole{} }),
+	cluster("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", func() api.Object { return &rbacv1.ClusterRoleBinding{} }),
+	cluster("storage.k8s.io", "v1", "StorageClass", "storageclasses", func() api.Object { return &storagev1.StorageClass{} }),
 
 	namespaced("work.karmada.io", "v1alpha2", "ResourceBinding", "resourcebindings", func() api.Object { return &api.ResourceBinding{} }),
 	cluster("work.karmada.io", "v1alpha2", "ClusterResourceBinding", "clusterresourcebindings", func() api.Object { return &api.ClusterResourceBinding{} }),
@@ -96,10 +113,12 @@ var All = []Resource{
 
 // Resources that are asked for by name.
 var (
-	Namespaces      = named("v1", "Namespace")
-	Events          = named("v1", "Event")
-	Secrets         = named("v1", "Secret")
-	Leases          = named("coordination.k8s.io/v1", "Lease")
+	Namespaces = named("v1", "Namespace")
+	Events     = named("v1", "Event")
+	Secrets    = named("v1", "Secret")
+	Leases     = named("coordination.k8s.io/v1", "Lease")
+	// PodBudgets are PodDisruptionBudgets: templates, and with --nodes those of the cluster that the nodes are of.
+	PodBudgets      = named("policy/v1", "PodDisruptionBudget")
 	Clusters        = named(api.ClusterGroupVersion, "Cluster")
 	Governors       = named(api.LeewardGroupVersion, "Governor")
 	Bindings        = named(api.WorkGroupVersion, "ResourceBinding")
@@ -117,13 +136,11 @@ var Previews = &Resource{
 // does not find them.
 var (
 	Nodes = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", ClusterScoped: true, New: func() api.Object { return &corev1.Node{} }}
-	// PodBudgets are PodDisruptionBudgets.
-	PodBudgets = &Resource{Kind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), Plural: "poddisruptionbudgets", New: func() api.Object { return &policyv1.PodDisruptionBudget{} }}
-	Pods       = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
+	Pods  = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
 )
 
 // OfNodes are the resources that a daemon holds with --nodes beside All.
-var OfNodes = []*Resource{Nodes, Pods, PodBudgets}
+var OfNodes = []*Resource{Nodes, Pods}
 
 func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
 

@@ -31,13 +31,15 @@ var kinds = func() (all []*kind) {
 		switch r.Kind.Kind {
 		case "Namespace", "Event", "Governor", "OverridePolicy", "ClusterOverridePolicy":
 			continue // no decision is made of them
-		case "ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim":
-			k.required, k.bare = false, true
 		case "ClusterTaintPolicy", "FederatedResourceQuota", "WorkloadRebalancer", "EvictionBudget", "ClusterEvictionBudget",
-			"PriorityClass", "CronJob", "ReplicaSet", "DaemonSet", "Job", "StatefulSet":
+			"PriorityClass", "CronJob", "ReplicaSet", "DaemonSet", "Job", "StatefulSet", "Ingress":
 			k.required = false
 		case "Lease":
 			k.required, k.namespace = false, api.LeaseNamespace
+		case "Deployment":
+		default:
+			k.bare = r.Template()
+			k.required = !k.bare
 		}
 		all = append(all, k)
 	}

@@ -37,10 +37,12 @@ var marked = map[string]markers{
 	"ObjectReference":           atomic,
 	"OwnerReference":            atomic,
 	"ResourceFieldSelector":     atomic,
+	"RoleRef":                   atomic,
 	"ScopeSelector":             atomic,
 	"SecretKeySelector":         atomic,
 	"SecretReference":           atomic,
 	"ServiceBackendPort":        atomic,
+	"Subject":                   atomic,
 	"TopologySelectorTerm":      atomic,
 	"TypedLocalObjectReference": atomic,
 

@@ -13,7 +13,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -77,10 +82,17 @@ func TestAFieldIsDescribedByItsTypeItsTagsAndItsComment(t *testing.T) {
 
 // TestMarkersAreThoseOfTheSource reads what k8s.io/api says in comments of the types that are served, and compares.
 func TestMarkersAreThoseOfTheSource(t *testing.T) {
-	served := describe(&appsv1.Deployment{}, &corev1.Service{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.Event{}, &metav1.Status{})
+	served := describe(&appsv1.Deployment{}, &corev1.Service{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.Event{}, &metav1.Status{},
+		&corev1.PersistentVolume{}, &corev1.ResourceQuota{}, &corev1.LimitRange{}, &autoscalingv2.HorizontalPodAutoscaler{}, &policyv1.PodDisruptionBudget{},
+		&networkingv1.Ingress{}, &networkingv1.IngressClass{}, &networkingv1.NetworkPolicy{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &storagev1.StorageClass{})
 	for _, source := range []struct{ module, path, model string }{
 		{"k8s.io/api", "core/v1/types.go", "io.k8s.api.core.v1."},
 		{"k8s.io/api", "apps/v1/types.go", "io.k8s.api.apps.v1."},
+		{"k8s.io/api", "autoscaling/v2/types.go", "io.k8s.api.autoscaling.v2."},
+		{"k8s.io/api", "networking/v1/types.go", "io.k8s.api.networking.v1."},
+		{"k8s.io/api", "policy/v1/types.go", "io.k8s.api.policy.v1."},
+		{"k8s.io/api", "rbac/v1/types.go", "io.k8s.api.rbac.v1."},
+		{"k8s.io/api", "storage/v1/types.go", "io.k8s.api.storage.v1."},
 		{"k8s.io/apimachinery", "pkg/apis/meta/v1/types.go", "io.k8s.apimachinery.pkg.apis.meta.v1."},
 	} {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder(t, source.module), source.path), nil, parser.ParseComments)
@@ -122,6 +134,7 @@ func requireField(t *testing.T, kind string, f *ast.Field, definition spec.Schem
 // defaultsElsewhere are volumes of storage that no key of a list depends on.
 var defaultsElsewhere = map[string]bool{
 	"RBDVolumeSource": true, "ISCSIVolumeSource": true, "AzureDiskVolumeSource": true, "ScaleIOVolumeSource": true,
+	"RBDPersistentVolumeSource": true, "ISCSIPersistentVolumeSource": true, "ScaleIOPersistentVolumeSource": true,
 }
 
 func requireMarkers(t *testing.T, what, mapType string, schema spec.Schema) {
