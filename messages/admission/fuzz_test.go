@@ -27,6 +27,11 @@ func FuzzAdmission(f *testing.F) {
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n",
 		"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {minAvailable: 50%, unhealthyPodEvictionPolicy: AlwaysAllow, selector: {matchExpressions: [{key: a, operator: Exists}]}}\n",
 		"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {maxUnavailable: 1, selector: {}}\nstatus: {disruptedPods: {p: '2026-01-01T00:00:00Z'}}\n",
+		"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: a}\nspec: {egress: [{ports: [{port: 1, endPort: 2}], to: [{ipBlock: {cidr: '::/0', except: ['::/1']}}]}]}\n",
+		"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a}\nspec: {rules: [{host: '*.a', http: {paths: [{path: /, backend: {service: {name: s, port: {name: p}}}}]}}], tls: [{hosts: [a], secretName: s}]}\n",
+		"apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: a}\nspec: {maxReplicas: 3, metrics: [{type: Pods, pods: {target: {averageValue: 1}}}]}\n",
+		"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: 'a:b'}\nroleRef: {kind: ClusterRole, name: r}\nsubjects: [{kind: ServiceAccount, name: s, namespace: n}]\n",
+		"apiVersion: v1\nkind: LimitRange\nmetadata: {name: a}\nspec: {limits: [{type: Pod, max: {cpu: 1}, min: {cpu: 1}}]}\n",
 		"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec: {taints: [{key: k, effect: NoExecute}, {key: k, value: v, effect: PreferNoSchedule}]}\n",
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], tolerations: [{key: k, operator: Lt, value: '5', effect: NoExecute, tolerationSeconds: -1}, {operator: Exists}]}\n",
 	} {

@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -67,4 +70,28 @@ func TestEveryKindOfTemplatesIsPropagated(t *testing.T) {
 	for _, w := range all[*api.Work](f, catalog.Works) {
 		require.NotNil(t, w.DeletionTimestamp, w.Name)
 	}
+}
+
+// Where a daemon has nodes, the status of a budget is about their pods, and not about copies.
+func TestTheStatusOfABudgetIsAboutThePodsOfNodes(t *testing.T) {
+	f := unopened(t)
+	var err error
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(catalog.OfNodes...), Clock: f.clock})
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close(); require.NoError(t, f.engine.Close()) })
+	f.open()
+	b := named(&policyv1.PodDisruptionBudget{}, "policy/v1", "PodDisruptionBudget", "default", "web")
+	b.Status.DisruptionsAllowed = 7
+	p := policy()
+	p.Spec.ResourceSelectors = []api.ResourceSelector{{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}}
+	m := member("m1")
+	m.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "policy/v1", Resources: []api.APIResource{{Kind: "PodDisruptionBudget"}}}}
+	f.apply(m, p, b)
+	works := all[*api.Work](f, catalog.Works)
+	require.Len(t, works, 1)
+	edit(f, works[0], func(w *api.Work) {
+		w.Status.ManifestStatuses = []api.ManifestStatus{{Health: api.Healthy, Status: &runtime.RawExtension{Raw: []byte(`{"disruptionsAllowed":3}`)}}}
+	})
+	require.NoError(t, f.step())
+	require.EqualValues(t, 7, get(f, b).Status.DisruptionsAllowed)
 }
