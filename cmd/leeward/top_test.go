@@ -112,6 +112,10 @@ func TestTopSaysWhyItShowsNothing(t *testing.T) {
 			w.WriteHeader(403)
 			_, _ = fmt.Fprint(w, `{"kind":"Status","message":"user \"ada\" must be allowed to list clusters"}`)
 		}, 1, `user "ada" must be allowed to list clusters`},
+		"no page, and no right to it": {func(w http.ResponseWriter) {
+			w.WriteHeader(403)
+			_, _ = fmt.Fprint(w, `{"kind":"Status","status":"Failure","message":"forbidden: User \"ada\" cannot get path \"/ui/data/watch\"","reason":"Forbidden","code":403}`)
+		}, 1, "the server has no live page: it is another control plane, or a leewardd with --ui=false"},
 		"no status":  {func(w http.ResponseWriter) { w.WriteHeader(500) }, 1, "the server answers 500 Internal Server Error"},
 		"no picture": {func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "event: picture\ndata: {\n\n") }, 1, "the server says what this leeward does not understand: "},
 		"another version": {func(w http.ResponseWriter) {

@@ -41,6 +41,9 @@ func newFeed(config *rest.Config) (*feed, error) {
 	return &feed{strings.TrimSuffix(server.String(), "/"), c}, nil
 }
 
+// anyPath is in what a Kubernetes API server answers to users without the right to a path, whether it has that or not. A leewardd does not.
+const anyPath = "cannot get path"
+
 // get asks for a path. An answer that is no success is an error in its words.
 func (f *feed) get(ctx context.Context, path string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.host+path, nil)
@@ -57,10 +60,11 @@ func (f *feed) get(ctx context.Context, path string) (*http.Response, error) {
 	defer func() { _ = answer.Body.Close() }()
 	var status metav1.Status
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<16))
+	said := json.Unmarshal(text, &status) == nil && status.Message != ""
 	switch {
-	case answer.StatusCode == http.StatusNotFound:
+	case answer.StatusCode == http.StatusNotFound, said && strings.Contains(status.Message, anyPath): // a right would not help
 		return nil, errors.New("the server has no live page: it is another control plane, or a leewardd with --ui=false")
-	case json.Unmarshal(text, &status) == nil && status.Message != "":
+	case said:
 		return nil, errors.New(status.Message)
 	}
 	return nil, fmt.Errorf("the server answers %s", answer.Status)
