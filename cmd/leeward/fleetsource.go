@@ -338,7 +338,7 @@ func listFleet(ctx context.Context, c *client.Client, host string, kinds []strin
 	add := func(r *catalog.Resource) error {
 		all, _, err := c.List(ctx, r, "", "")
 		switch {
-		case apierrors.IsNotFound(err):
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err) && lacks(ctx, c, r):
 			return nil
 		case err != nil:
 			return fmt.Errorf("list %s of %s: %w", r.Plural, host, err)
@@ -374,6 +374,15 @@ func listFleet(ctx context.Context, c *client.Client, host string, kinds []strin
 		}
 	}
 	return fleet, nil
+}
+
+// lacks reports whether a server does not have one of Leeward's own kinds, as Karmada's has none, and forbids it therefore.
+func lacks(ctx context.Context, c *client.Client, r *catalog.Resource) bool {
+	if r.Kind.GroupVersion().String() != api.LeewardGroupVersion {
+		return false
+	}
+	serves, err := c.Serves(ctx, r)
+	return err == nil && !serves
 }
 
 // boundKinds are the kinds of the workloads that bindings are for.

@@ -81,10 +81,29 @@ func TestWhatIfAndExplainAskAServer(t *testing.T) {
 	code, out, problems = at(t, s, "explain binding web -n shop")
 	require.Zero(t, code, problems)
 	require.Contains(t, out, "shop/web-deployment")
+	code, out, problems = at(t, s, "explain policy PropagationPolicy/web -n shop")
+	require.Zero(t, code, problems)
+	require.Contains(t, out, "Deployment shop/web: applies; on ", "the workload itself is not read")
 	code, _, problems = at(t, s, "explain binding web -n shop -f "+weak)
 	require.Equal(t, 2, code)
 	require.Contains(t, problems, "not both")
 	require.Empty(t, s.Requests(), "nothing is written at the server")
+}
+
+func TestAServerForbidsWhatItDoesNotHave(t *testing.T) {
+	t.Chdir("../..")
+	s := servedFleet(t, runningFleet(t))
+	kinds := []string{"evictionbudgets", "clusterevictionbudgets", "governors"}
+	for _, kind := range kinds {
+		s.Forbid("/apis/leeward.dev/v1alpha1/" + kind)
+	}
+	code, out, problems := at(t, s, "explain binding web -n shop")
+	require.Zero(t, code, problems)
+	require.Contains(t, out, "shop/web-deployment")
+	s.Put("/apis/leeward.dev/v1alpha1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"leeward.dev/v1alpha1","resources":[{"name":"evictionbudgets"}]}`)
+	code, _, problems = at(t, s, "explain binding web -n shop")
+	require.Equal(t, 1, code)
+	require.Contains(t, problems, "list evictionbudgets of ", "it has them, and does not show them")
 }
 
 func TestAFleetIsReadAsARecordingBegins(t *testing.T) {

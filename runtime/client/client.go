@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -258,6 +260,23 @@ func (c *Client) ServerVersion(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("decode the version of the server: %w", err)
 	}
 	return v.GitVersion, nil
+}
+
+// Serves reports whether the server has a resource, which it tells every user: to those without the right to list it, it answers the same of
+// resources that it does not have.
+func (c *Client) Serves(ctx context.Context, r *catalog.Resource) (bool, error) {
+	data, err := body(c.rest.Get().AbsPath("/apis", r.Kind.Group, r.Kind.Version).Do(ctx))
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var has metav1.APIResourceList
+	if err := json.Unmarshal(data, &has); err != nil {
+		return false, fmt.Errorf("decode the resources of %s: %w", r.Kind.GroupVersion(), err)
+	}
+	return slices.ContainsFunc(has.APIResources, func(of metav1.APIResource) bool { return of.Name == r.Plural }), nil
 }
 
 // stream opens the stream of changes after a version.

@@ -11,6 +11,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
 )
 
 // Policy is what a policy applies to. A ClusterTaintPolicy has Clusters, a propagation policy Workloads.
@@ -218,13 +219,8 @@ func (q *query) claims(x *Policy, name messages.PropagationName, namespace strin
 	x.Asks = asks(&spec.Placement)
 	selectors := propagation.Compile(spec.ResourceSelectors)
 	since := q.claimed(name)
-	for _, o := range q.store.Objects() {
-		key := api.KeyOf(o)
-		if selectors.Closest(namespace, key, o.GetLabels()) == propagation.NoMatch {
-			continue
-		}
-		c := Claimed{Workload: key.Kind + " " + nameOf(o)}
-		b := q.store.Binding(messages.NameBinding(key.Namespace, propagation.BindingName(key.Kind, key.Name)))
+	claim := func(workload string, b *store.Binding) {
+		c := Claimed{Workload: workload}
 		if b != nil {
 			c.Binding, c.By, c.Clusters = b.Name(), string(b.Owner()), slices.Clone(b.Spec.Clusters)
 			c.Has = b.Owner() == name
@@ -233,6 +229,19 @@ func (q *query) claims(x *Policy, name messages.PropagationName, namespace strin
 			}
 		}
 		x.Workloads = append(x.Workloads, c)
+	}
+	for _, o := range q.store.Objects() {
+		key := api.KeyOf(o)
+		if selectors.Closest(namespace, key, o.GetLabels()) != propagation.NoMatch {
+			claim(key.Kind+" "+nameOf(o), q.store.Binding(messages.NameBinding(key.Namespace, propagation.BindingName(key.Kind, key.Name))))
+		}
+	}
+	for _, o := range slices.Concat(q.store.List("ResourceBinding"), q.store.List("ClusterResourceBinding")) {
+		b := store.AsBinding(o) // of a resource that was not read: its labels are not known
+		key := b.Spec.Resource.Key()
+		if !q.store.Has(key) && (b.Owner() == name || selectors.Closest(namespace, key, nil) != propagation.NoMatch) {
+			claim(key.Kind+" "+strings.TrimPrefix(key.Namespace+"/"+key.Name, "/"), b)
+		}
 	}
 }
 
