@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,6 +99,37 @@ func TestWhileTheServerCannotBeFollowedNothingIsDecided(t *testing.T) {
 			require.Contains(t, s.log.String(), "nothing is decided until it can")
 		})
 	}
+}
+
+// TestAServerThatHangsIsNotFollowed: its watches stay open, and say nothing.
+func TestAServerThatHangsIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var hangs atomic.Bool
+	hangs.Store(true)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			<-r.Context().Done()
+			return
+		}
+		_, _ = fmt.Fprint(w, `{"metadata":{"resourceVersion":"1"},"items":[]}`)
+	}))
+	t.Cleanup(server.Close)
+	a, _ := bare(t, server.URL)
+	held := clock.NewMock()
+	r := &reader{rest: a.rest, clock: held, inbox: newInbox(nil), lost: func(*kind, error) {}, patience: 100 * time.Millisecond}
+	ctx, end := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() { r.pulse(ctx) })
+	follows := func() bool {
+		held.Add(pulsePeriod)
+		return r.inbox.blind(held.Now()) == nil
+	}
+	require.Eventually(t, func() bool { return !follows() }, 30*time.Second, time.Millisecond)
+	require.ErrorContains(t, r.inbox.blind(held.Now()), "clusters cannot be followed since ")
+	hangs.Store(false)
+	require.Eventually(t, follows, 30*time.Second, time.Millisecond)
+	end()
+	asking.Wait()
 }
 
 func TestAnObjectThatCannotBeReadHidesNoOther(t *testing.T) {

@@ -96,7 +96,7 @@ func (a *Attachment) Run(ctx context.Context) error {
 	defer cancel()
 	i := newInbox(found)
 	a.inbox.Store(i)
-	r := &reader{rest: a.rest, clock: a.config.Clock, inbox: i, lost: a.lost, malformed: a.malformed}
+	r := &reader{rest: a.rest, clock: a.config.Clock, inbox: i, lost: a.lost, malformed: a.malformed, patience: patience}
 	reading.Go(func() { r.run(ctx, found) })
 	for !i.listed() {
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/benbjohnson/clock"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"leeward/runtime/fleet/catalog"
 )
 
 // reader follows the kinds of a server into an inbox. client-go's reflectors list, stream lists where the server can, list again after a
@@ -23,7 +26,13 @@ type reader struct {
 	// lost hears that a kind cannot be followed, once until it can again; malformed hears of an object that cannot be read.
 	lost      func(k *kind, err error)
 	malformed func(error)
+	// patience is how long the server may take to answer when it is asked whether it does.
+	patience time.Duration
 }
+
+// pulsePeriod is how often the server is asked, and patience how long it may take. Together they are well below the time for which an agent
+// may be silent.
+const pulsePeriod, patience = 5 * time.Second, 10 * time.Second
 
 // run follows all kinds until the context is done.
 func (r *reader) run(ctx context.Context, all []*kind) {
@@ -45,5 +54,31 @@ func (r *reader) run(ctx context.Context, all []*kind) {
 		f := cache.NewReflectorWithOptions(lists, nil, &sink{r.inbox, k}, cache.ReflectorOptions{Name: "attach " + k.Plural, TypeDescription: k.Kind.Kind})
 		running.Go(func() { f.RunWithContext(ctx) })
 	}
+	running.Go(func() { r.pulse(ctx) })
 	running.Wait()
+}
+
+// pulse asks the server for a cluster now and then. One that hangs ends no watch for longer than an agent may be silent, and none of what
+// its agents say is heard.
+func (r *reader) pulse(ctx context.Context) {
+	k := &kind{Resource: catalog.Clusters} // apart from the one that is followed, whose changes say nothing of the others
+	s := &source{rest: r.rest, kind: k, malformed: func(error) {}}
+	for {
+		timer := r.clock.Timer(pulsePeriod)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		asking, end := context.WithTimeout(ctx, r.patience)
+		_, err := s.list(asking, metav1.ListOptions{Limit: 1})
+		end()
+		switch {
+		case err == nil:
+			r.inbox.find(k, r.clock.Now())
+		case ctx.Err() == nil && r.inbox.lose(k, r.clock.Now(), err):
+			r.lost(k, err)
+		}
+	}
 }
