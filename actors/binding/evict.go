@@ -245,6 +245,9 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 		b.hopped(now, &k)
 	}
 	b.targets = slices.Delete(b.targets, i, i+1)
+	if t.countdown.unhealthy() {
+		b.targets.hopFreed(now)
+	}
 	b.reviseAnswer(c, out)
 	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.handover.task(c).GracefulEvictionTask, Grounds: t.countdown.grounds})
 }

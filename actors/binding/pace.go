@@ -125,7 +125,15 @@ func (v *view) paced(now time.Time, t *target, l countdown) countdown {
 		return l
 	}
 	limit, window, _ := v.limits()
-	next := eviction.NextFailover(v.hopTimes(t), limit, window)
+	waiting := v.othersWait(t)
+	if limit > 0 && waiting >= limit { // each of them may start at any time, however long it has waited
+		l.at, l.blocked = now.Add(hopAgain), blocked{hopLimit, fmt.Sprintf("no more than %d application failovers within %s, and as many wait to start", limit, window), time.Time{}}
+		if old := &t.countdown; old.blocked == l.blocked && old.at.After(now) {
+			l.at = old.at
+		}
+		return l
+	}
+	next := eviction.NextFailover(v.hopTimes(), limit-waiting, window)
 	if next.After(now) {
 		l.at = next
 		l.blocked = blocked{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
@@ -140,22 +148,30 @@ func unhealthyAndEvicted(t *target) bool {
 	return t.countdown.due && t.countdown.unhealthy()
 }
 
-// hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
-func (v *view) hopTimes(except *target) []time.Time {
+// hopAgain is when one that others keep from starting looks again if nothing of them is heard.
+const hopAgain = 24 * time.Hour
+
+// hopTimes are when failovers started, oldest first.
+func (v *view) hopTimes() []time.Time {
 	var times []time.Time
 	for _, h := range v.past.failovers() {
 		times = append(times, h.at)
-	}
-	for i := range v.targets {
-		if t := &v.targets[i]; t.cluster != except.cluster && unhealthyAndEvicted(t) {
-			times = append(times, t.countdown.at)
-		}
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	return times
 }
 
-// hopFreed has those that were one too many look again, because one of those before them stays, or goes for a taint.
+// othersWait counts the failovers of other targets that are due, and wait for a permit or a destination.
+func (v *view) othersWait(except *target) (n int) {
+	for i := range v.targets {
+		if t := &v.targets[i]; t.cluster != except.cluster && unhealthyAndEvicted(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// hopFreed has those that were one too many look again, because one of those before them starts, stays, or goes for a taint.
 func (ts targets) hopFreed(now time.Time) {
 	for i := range ts {
 		if l := &ts[i].countdown; l.blocked.reason == hopLimit && !l.due {

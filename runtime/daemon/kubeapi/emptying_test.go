@@ -56,7 +56,6 @@ func serveReluctantly(t *testing.T, keeps string) (*daemon, *reluctant) {
 }
 
 func TestWhatTheStoreDidNotTakeIsCollectedOnceItDoes(t *testing.T) {
-	t.Parallel() // it waits
 	d, r := serveReluctantly(t, "child")
 	owner := d.ownedBy("owner")
 	d.ownedBy("grandchild", d.ownedBy("child", owner))
@@ -102,7 +101,6 @@ func TestObjectsGoWithTheirNamespace(t *testing.T) {
 }
 
 func TestANamespaceThatCannotBeEmptiedStaysAndTakesNothingMore(t *testing.T) {
-	t.Parallel() // it waits
 	d, r := serveReluctantly(t, "team/kept")
 	d.inTeam()
 	require.NoError(t, d.in(namespaces, kubeapi.Admin()).Delete(t.Context(), "team", metav1.DeleteOptions{}))
