@@ -30,7 +30,7 @@ func TestAShellIsOfferedTheNamesThatThereAre(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			var out bytes.Buffer
-			args := append(append([]string{"__complete"}, words(line)...), "--kubeconfig", kubeconfigOf(t, s), "")
+			args := append(append([]string{"__complete"}, words(line)...), "--kubeconfig", kubeconfigOf(t, s.URL()), "")
 			require.Zero(t, execute(args, &out, io.Discard))
 			require.Equal(t, append(strings.Fields(offered), ":4"), strings.Fields(out.String()), "and no files")
 		})
@@ -83,7 +83,7 @@ func TestAShellIsOfferedTheNamesThatFilesHave(t *testing.T) {
 func TestAShellIsOfferedTheNamesOfAFleetThatAServerHas(t *testing.T) {
 	t.Chdir("../..")
 	s := servedFleet(t, runningFleet(t))
-	at := " --kubeconfig " + kubeconfigOf(t, s)
+	at := " --kubeconfig " + kubeconfigOf(t, s.URL())
 	require.Equal(t, []string{"eu-1", "eu-2", ":4"}, completed(t, "explain cluster"+at, "eu"))
 	require.Equal(t, []string{"shop/web-deployment", ":4"}, completed(t, "explain binding"+at, "shop/w"))
 	require.Equal(t, []string{"region=eu", ":4"}, completed(t, "what-if"+at+" --lose", "region=e"))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -80,16 +79,9 @@ func scenariosIn(paths []string) (names []string) {
 	if err != nil || sizeOf(files) > mostCompleted {
 		return nil
 	}
-	source := fromDisk(mostCompleted)
-	for _, file := range files {
-		data, err := source.Read(file)
-		if err != nil || !bytes.Contains(data, []byte(scenario.Kind)) {
-			continue
-		}
-		some, _ := source.Decode(file, data)
-		for _, one := range some {
-			names = append(names, one.Name)
-		}
+	all, _ := fromDisk(mostCompleted).Among(files)
+	for _, one := range all {
+		names = append(names, one.Name)
 	}
 	return names
 }

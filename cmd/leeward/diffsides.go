@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -310,18 +309,12 @@ func (s *diffSide) fleets(ctx context.Context) ([]*scenario.Scenario, error) {
 		return nil, err
 	}
 	if len(files) == 1 {
-		data, err := source.Read(files[0])
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Contains(data, []byte(scenario.Kind)) {
-			scenarios, problems := source.Decode(files[0], data)
-			if len(problems) > 0 {
-				return nil, joined(problems)
-			}
-			if len(scenarios) > 0 {
-				return scenarios, nil
-			}
+		scenarios, problems := source.Among(files)
+		switch {
+		case len(problems) > 0:
+			return nil, joined(problems)
+		case len(scenarios) > 0:
+			return scenarios, nil
 		}
 	}
 	fleet, problems := source.Fleet(files)

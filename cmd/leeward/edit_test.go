@@ -45,14 +45,14 @@ func served(t *testing.T) *clienttest.Server {
 func at(t *testing.T, s *clienttest.Server, line string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, problems bytes.Buffer
-	args := append(words(line), "--kubeconfig", kubeconfigOf(t, s))
+	args := append(words(line), "--kubeconfig", kubeconfigOf(t, s.URL()))
 	return execute(args, &out, &problems), out.String(), problems.String()
 }
 
-func kubeconfigOf(t *testing.T, s *clienttest.Server) string {
+func kubeconfigOf(t *testing.T, url string) string {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, s.URL()), 0o600))
+	require.NoError(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, url), 0o600))
 	return kubeconfig
 }
 
@@ -225,7 +225,7 @@ func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := clienttest.New(t, map[string]string{clustersPath + "/eu-1": drained("eu-1", 2), clustersPath + "/us-1": drained("us-1", 3)})
 			out, stdout := io.Pipe()
-			args := append(words("drain -l region=eu --wait --kubeconfig"), kubeconfigOf(t, s))
+			args := append(words("drain -l region=eu --wait --kubeconfig"), kubeconfigOf(t, s.URL()))
 			go func() {
 				execute(args, stdout, io.Discard)
 				_ = stdout.Close() // it never fails
@@ -247,7 +247,7 @@ func TestAPauseMakesTheGovernorAndIsAcknowledged(t *testing.T) {
 	s := served(t)
 	s.Remove(governorPath)
 	said := make(chan string)
-	args := append(words("pause --reason the_network_is_rebuilt --timeout 1h"), "--kubeconfig", kubeconfigOf(t, s))
+	args := append(words("pause --reason the_network_is_rebuilt --timeout 1h"), "--kubeconfig", kubeconfigOf(t, s.URL()))
 	go func() {
 		var out, problems bytes.Buffer
 		execute(args, &out, &problems)
@@ -320,7 +320,7 @@ func TestEditsOfOneClusterAtTheSameTimeAllSucceed(t *testing.T) {
 	for _, writers := range []int{12, 50} {
 		t.Run(fmt.Sprintf("%d writers", writers), func(t *testing.T) {
 			s := served(t)
-			kubeconfig := kubeconfigOf(t, s)
+			kubeconfig := kubeconfigOf(t, s.URL())
 			var all sync.WaitGroup
 			said := make([]bytes.Buffer, writers)
 			for i := range writers {

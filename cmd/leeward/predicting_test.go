@@ -78,7 +78,7 @@ func TestEachCommandReadsEachSourceAndWritesNothing(t *testing.T) {
 	fleet := runningFleet(t)
 	server := servedFleet(t, fleet)
 	dump, export := filed(t, fleet)
-	kubeconfig := kubeconfigOf(t, server)
+	kubeconfig := kubeconfigOf(t, server.URL())
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "fleet.yaml"), []byte(read(t, weak)), 0o400))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "leewardd.yaml"), []byte("profile: leeward\n"), 0o400))
@@ -243,7 +243,7 @@ func TestInitWritesOutAFleetThatNoFileHas(t *testing.T) {
 	fleet := runningFleet(t)
 	server := servedFleet(t, fleet)
 	_, export := filed(t, fleet)
-	for _, from := range []string{"-f " + export, "--kubeconfig " + kubeconfigOf(t, server), "-f " + recordedFile} {
+	for _, from := range []string{"-f " + export, "--kubeconfig " + kubeconfigOf(t, server.URL()), "-f " + recordedFile} {
 		file := filepath.Join(t.TempDir(), "first.yaml")
 		var out, log bytes.Buffer
 		require.Zero(t, execute(strings.Fields("init "+from+" --most 2 -o json --out "+file), &out, &log), log.String())

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,9 +54,7 @@ func tells(t *testing.T) *told {
 	}))
 	t.Cleanup(s.CloseClientConnections)
 	t.Cleanup(s.Close)
-	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	config := `{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`
-	require.NoError(t, os.WriteFile(s.kubeconfig, fmt.Appendf(nil, config, s.URL), 0o600))
+	s.kubeconfig = kubeconfigOf(t, s.URL)
 	return s
 }
 
@@ -130,10 +126,8 @@ func TestTopSaysWhyItShowsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { c.answers(w) }))
 			t.Cleanup(server.Close)
-			file := filepath.Join(t.TempDir(), "kubeconfig")
-			require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, server.URL), 0o600))
 			var out, log bytes.Buffer
-			require.Equal(t, c.code, execute([]string{"top", "--once", "--kubeconfig", file}, &out, &log), log.String())
+			require.Equal(t, c.code, execute([]string{"top", "--once", "--kubeconfig", kubeconfigOf(t, server.URL)}, &out, &log), log.String())
 			require.Contains(t, log.String(), c.says)
 			require.Empty(t, out.String())
 		})

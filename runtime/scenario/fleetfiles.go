@@ -15,7 +15,7 @@ import (
 // scenario that includes them all would have them. Where s.Scenario names one, it is that scenario of the files.
 func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 	if len(files) == 1 || s.Scenario != "" {
-		all, problems := s.among(files)
+		all, problems := s.Among(files)
 		switch {
 		case len(problems) > 0:
 			return nil, problems
@@ -55,8 +55,8 @@ func FleetOf(objects []api.Object, from string) *Scenario {
 	return &Scenario{Objects: r.objects, Members: r.members}
 }
 
-// among reads the scenarios among files; the others are not decoded.
-func (s Source) among(files []string) (all []*Scenario, problems manifest.Problems) {
+// Among reads the scenarios among files; the others are not decoded.
+func (s Source) Among(files []string) (all []*Scenario, problems manifest.Problems) {
 	for _, name := range files {
 		data, err := s.Read(name)
 		switch {

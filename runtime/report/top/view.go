@@ -11,6 +11,7 @@ import (
 
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
 )
 
 // Colours are those of the terminal's own palette, and never the only sign of something.
@@ -382,11 +383,7 @@ func (s *Screen) toldRow(l *Line) row {
 // short is a duration in at most two units, to the second: "1h30m", "4m13s".
 func short(d time.Duration) string {
 	if d >= time.Hour {
-		d = d.Round(time.Minute)
+		return span.String(d.Round(time.Minute))
 	}
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
+	return span.String(d.Round(time.Second))
 }
