@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"leeward/cmd/internal/logging"
 	"leeward/messages/api"
 	"leeward/runtime/client/fakemember"
 	"leeward/runtime/scenario"
@@ -150,7 +151,7 @@ func (p *playing) config(stderr io.Writer) (*fakemember.Config, error) {
 	if p.zones != "" {
 		c.Cluster.Zones = strings.Split(p.zones, ",")
 	}
-	if isTerminal(stderr) {
+	if logging.IsTerminal(stderr) {
 		c.Tell = func(text string) { say(stderr, time.Now().Format(time.TimeOnly)+"  "+text+"\n") }
 	}
 	return c, nil

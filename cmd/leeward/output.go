@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"leeward/cmd/internal/logging"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 	"leeward/runtime/report/viewer"
@@ -49,7 +50,7 @@ func (r *replaying) open(stdout, stderr io.Writer, page *pageFile, tasks []task)
 		}
 		o.log = zerolog.New(stderr).Level(level)
 	}
-	if len(tasks) > 1 && isTerminal(stderr) {
+	if len(tasks) > 1 && logging.IsTerminal(stderr) {
 		o.progress = stderr
 	}
 	if page != nil {
@@ -134,15 +135,5 @@ func (o *output) close() error {
 }
 
 func wantsColour(w io.Writer) bool {
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
-
-// isTerminal reports whether the output is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return logging.IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

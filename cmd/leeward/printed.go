@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario/explain"
 	"leeward/runtime/scenario/forecast"
@@ -92,7 +93,7 @@ func unfinished(err error, where fmt.Stringer, undone string) error {
 
 // progressOn returns what tells, on a terminal, how many of how many are done; nil: it is none. Wipe takes it off its line.
 func progressOn(stderr io.Writer) (progress func(done, of int), wipe func()) {
-	if !isTerminal(stderr) {
+	if !logging.IsTerminal(stderr) {
 		return nil, func() {}
 	}
 	return func(done, of int) { say(stderr, fmt.Sprintf("\r\x1b[K%d of %d", done, of)) }, func() { say(stderr, "\r\x1b[K") }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"leeward/cmd/internal/logging"
 	"leeward/messages/spelling"
 	"leeward/runtime/client/recorder"
 	"leeward/runtime/daemon/build"
@@ -157,7 +158,7 @@ type progress struct {
 
 func progressOf(stderr io.Writer) *progress {
 	p := &progress{began: time.Now()}
-	if isTerminal(stderr) {
+	if logging.IsTerminal(stderr) {
 		p.stderr = stderr
 	}
 	return p

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"leeward/cmd/internal/logging"
 	"leeward/runtime/report/top"
 	"leeward/runtime/report/viewer"
 	"leeward/runtime/scenario/replay"
@@ -47,7 +48,7 @@ func onScreen(s *top.Screen, feed func(*tea.Program)) error {
 
 // needsTerminal refuses a screen where there is no terminal.
 func needsTerminal(what string, stdout io.Writer) error {
-	if !isTerminal(stdout) || !isTerminal(os.Stdin) {
+	if !logging.IsTerminal(stdout) || !logging.IsTerminal(os.Stdin) {
 		return fmt.Errorf("%s needs a terminal", what)
 	}
 	return nil

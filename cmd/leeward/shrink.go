@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
@@ -94,7 +95,7 @@ func (r *replaying) shrinkOne(ctx context.Context, c *cobra.Command, s *scenario
 		settings.Seed = r.seed.value
 	}
 	stderr := c.ErrOrStderr()
-	if isTerminal(stderr) {
+	if logging.IsTerminal(stderr) {
 		settings.Progress = func(tries, parts int) { say(stderr, fmt.Sprintf("\r\x1b[K%d tried, %d parts", tries, parts)) }
 		defer say(stderr, "\r\x1b[K")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/messages/manifest"
 	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/fleet/config"
@@ -264,7 +265,7 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 	defer run.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer context.AfterFunc(ctx, stop)()
-	if w := c.ErrOrStderr(); isTerminal(w) {
+	if w := c.ErrOrStderr(); logging.IsTerminal(w) {
 		defer watch(w, run)()
 	}
 	report, err := run.Run(ctx)

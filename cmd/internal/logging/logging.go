@@ -39,13 +39,14 @@ func Level(name string) (zerolog.Level, error) {
 
 // New logs in a format that was checked.
 func New(out io.Writer, format string) zerolog.Logger {
-	if format == Console || format == Auto && isTerminal(out) {
+	if format == Console || format == Auto && IsTerminal(out) {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
 	}
 	return zerolog.New(out).With().Timestamp().Logger()
 }
 
-func isTerminal(out io.Writer) bool {
+// IsTerminal reports whether what is written there is shown to a person.
+func IsTerminal(out io.Writer) bool {
 	f, isFile := out.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
 }
