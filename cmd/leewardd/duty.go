@@ -26,6 +26,7 @@ func (d *daemon) lookAfter(ctx context.Context) error {
 	return d.share(ctx, &leadership.Candidate{
 		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: host + "_" + string(uuid.NewUUID()), Lead: d.lead,
 		Leader: func(who string) { d.log.Info().Str("leader", who).Msg("leader") },
+		Late:   func(is bool) { d.machines.late(ctx, is) },
 	})
 }
 
@@ -90,6 +91,7 @@ func (d *daemon) share(ctx context.Context, c *leadership.Candidate) error {
 	if every := d.started.etcdCompaction; every > 0 {
 		parts.Go(func() error { return d.etcd.KeepCompacted(ctx, every) })
 	}
+	defer d.machines.late(ctx, false) // what is not used is given up
 	return parts.Wait()
 }
 

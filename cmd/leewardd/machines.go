@@ -27,6 +27,8 @@ type machines struct {
 	always bool
 	// making is held while machines are made: new settings hold for those that run by then, or for the next.
 	making sync.Mutex
+	// preparation is for a term that may begin soon.
+	preparation preparation
 }
 
 // start makes machines of what is stored, which decide in a term; 0 where the store is this daemon's own. It ends early, with an
@@ -34,18 +36,26 @@ type machines struct {
 func (m *machines) start(ctx context.Context, term int64) (run func(context.Context) error, err error) {
 	m.making.Lock()
 	defer m.making.Unlock()
-	c := m.config
-	c.Settings, c.Term, c.Quarantine = *m.settings.Load(), term, m.quarantine.kept
-	if m.recorded != nil && !c.Shadow {
-		c.Recorded = m.recorded()
+	fleet, err := m.advance(ctx, term)
+	if fleet == nil && err == nil {
+		fleet, err = live.Open(ctx, m.configFor(m.settings.Load(), term))
 	}
-	fleet, err := live.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	m.running.Store(fleet)
-	m.metrics.Watch(c.Engine, fleet)
+	m.metrics.Watch(m.config.Engine, fleet)
 	return fleet.Run, nil
+}
+
+// configFor is that of machines with settings that decide in a term.
+func (m *machines) configFor(s *messages.Settings, term int64) live.Config {
+	c := m.config
+	c.Settings, c.Term, c.Quarantine = *s, term, m.quarantine.kept
+	if m.recorded != nil && !c.Shadow {
+		c.Recorded = m.recorded()
+	}
+	return c
 }
 
 // rest notes that no machines run: another daemon leads.

@@ -152,6 +152,9 @@ func (c *commandLine) read() (*configuration, error) {
 	for _, o := range overrides {
 		r.sources[o.Field] = o.Source
 	}
+	if r.attach != "" {
+		r.besideAnother(r.sources)
+	}
 	problems = append(problems, r.validate()...)
 	settings, wrong := config.Resolve(r.profile, overrides)
 	r.settings = settings

@@ -29,9 +29,24 @@ func (o *sharing) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.etcdCertFile, "etcd-certfile", "", "client certificate of the daemon at etcd")
 	set.StringVar(&o.etcdKeyFile, "etcd-keyfile", "", "key of that certificate")
 	set.DurationVar(&o.etcdCompaction, "etcd-compaction-interval", 5*time.Minute, "how often to compact etcd; 0: never")
-	set.DurationVar(&o.election.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits for a leader that does not renew its lease")
-	set.DurationVar(&o.election.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader tries to renew its lease before it gives up")
-	set.DurationVar(&o.election.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often each daemon that shares an etcd checks the lease")
+	set.DurationVar(&o.election.LeaseDuration, "leader-elect-lease-duration", 5*time.Second, "how long a standby waits for a leader that does not renew its lease (with --attach 15s)")
+	set.DurationVar(&o.election.RenewDeadline, "leader-elect-renew-deadline", 3500*time.Millisecond, "how long a leader tries to renew its lease before it gives up (with --attach 10s)")
+	set.DurationVar(&o.election.RetryPeriod, "leader-elect-retry-period", time.Second, "how often each daemon checks the lease (with --attach 2s)")
+}
+
+// besideAnother has the defaults of an election by another control plane's API server be those of its controllers: that server may be
+// slow.
+func (o *sharing) besideAnother(given map[string]string) {
+	defaults := leadership.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
+	for field, times := range map[string][2]*time.Duration{
+		"leaderElectLeaseDuration": {&o.election.LeaseDuration, &defaults.LeaseDuration},
+		"leaderElectRenewDeadline": {&o.election.RenewDeadline, &defaults.RenewDeadline},
+		"leaderElectRetryPeriod":   {&o.election.RetryPeriod, &defaults.RetryPeriod},
+	} {
+		if given[field] == "" {
+			*times[0] = *times[1]
+		}
+	}
 }
 
 // openEtcd connects to the etcd that keeps the objects; nil where the data folder does.

@@ -194,6 +194,7 @@ func TestAStandbyGoesOnWhereTheLeaderWasKilled(t *testing.T) {
 	require.False(t, standby.log.has(acts), "the leader alone acts for clusters")
 	require.NoError(t, leader.stop())
 
+	standby.log.await(t, `"message":"machines are made in advance"`)
 	standby.log.await(t, `"message":"this daemon leads"`)
 	standby.log.await(t, acts)
 	require.NotEqual(t, before, holder(t, seen))

@@ -71,6 +71,44 @@ type Candidate struct {
 	Lead func(ctx context.Context, term int64) error
 	// Leader hears who leads, whenever another daemon does.
 	Leader func(identity string)
+	// Late hears that another daemon leads and has not renewed its Lease for two retry periods: it may be gone. It hears the
+	// opposite when the Lease has changed after all, and not when this daemon leads. Zero: it is not watched.
+	Late func(late bool)
+}
+
+const (
+	// latePeriods is how many retry periods a leader that renews its Lease in each may let pass.
+	latePeriods = 2
+	// looksPerPeriod is how often the Lease is looked at in each.
+	looksPerPeriod = 4
+)
+
+// watch tells of a Lease that is late, as long as the candidate does not lead. The Lease is read from memory.
+func (c *Candidate) watch(ctx context.Context, l *lock) {
+	look := c.Clock.Ticker(c.Timing.RetryPeriod / looksPerPeriod)
+	defer look.Stop()
+	var seen int64
+	since, late := c.Clock.Now(), false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+		if l.term.Load() != 0 {
+			return
+		}
+		now := c.Clock.Now()
+		o, version := c.Engine.Table(leases).Get(Key)
+		if version != seen {
+			seen, since = version, now
+		}
+		lease, _ := o.(*coordinationv1.Lease)
+		if is := lease != nil && ptr.Deref(lease.Spec.HolderIdentity, "") != "" && now.Sub(since) > latePeriods*c.Timing.RetryPeriod; is != late {
+			late = is
+			c.Late(late)
+		}
+	}
 }
 
 // Run campaigns for leadership, again and again, until the context is done.
@@ -102,6 +140,9 @@ func (c *Candidate) stand(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("stand for leader: %w", err)
+	}
+	if c.Late != nil {
+		go c.watch(ctx, l)
 	}
 	elector.Run(ctx)
 	if l.term.Load() == 0 { // it never led

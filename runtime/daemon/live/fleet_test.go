@@ -69,14 +69,19 @@ func unopened(t testing.TB) *fixture {
 func (f *fixture) open() {
 	f.t.Helper()
 	var err error
+	f.Fleet, err = Open(f.t.Context(), f.configOn(f.engine))
+	require.NoError(f.t, err)
+	require.NoError(f.t, f.step())
+}
+
+// configOn is that of a fleet on an engine.
+func (f *fixture) configOn(e *engine.Engine) Config {
 	broken := func(v *invariant.Violation) { f.t.Errorf("%s", v) }
-	c := Config{Engine: f.engine, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken, Hear: f.heard}
+	c := Config{Engine: e, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken, Hear: f.heard}
 	if f.record != nil {
 		c.Decided, c.Recorded = f.record.decided, f.record.recorded
 	}
-	f.Fleet, err = Open(f.t.Context(), c)
-	require.NoError(f.t, err)
-	require.NoError(f.t, f.step())
+	return c
 }
 
 func settings(t testing.TB) messages.Settings {

@@ -98,6 +98,8 @@ type Fleet struct {
 	stuck      map[string]*messages.CopyWanted
 	eventSeq   uint64
 	starting   bool // until what was found at the start is committed
+	silent     bool // until it leads: what machines do meanwhile is unsaid
+	unsaid     []untold
 	asked      chan func()
 	invariants invariants
 	rooms      rooms
@@ -122,7 +124,7 @@ type Stats struct {
 // returns its cause: what it did not come to is found again at the next start.
 func Open(ctx context.Context, c Config) (*Fleet, error) {
 	f := empty(c)
-	if err := f.guarded(func() error { return f.takeOverUntil(ctx) }); err != nil {
+	if err := f.start(ctx, f.firstRound); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -146,10 +148,14 @@ func empty(c Config) *Fleet {
 	return f
 }
 
-// takeOverUntil takes over, or returns early when the context is done. Where it fails it ends the machines.
-func (f *Fleet) takeOverUntil(ctx context.Context) error {
+// untilDone does a part of a start, or returns early when the context is done. Where it fails it ends the machines.
+func (f *Fleet) untilDone(ctx context.Context, part func() error) error {
+	return f.guarded(func() error { return f.interrupted(ctx, part) })
+}
+
+func (f *Fleet) interrupted(ctx context.Context, part func() error) error {
 	goesOn := context.AfterFunc(ctx, f.world.Interrupt)
-	err := f.takeOver(ctx)
+	err := part()
 	if !goesOn() {
 		err = context.Cause(ctx)
 	}
@@ -159,14 +165,21 @@ func (f *Fleet) takeOverUntil(ctx context.Context) error {
 	return err
 }
 
-// takeOver takes over what the engine holds, and brings what is overdue about.
-func (f *Fleet) takeOver(ctx context.Context) error {
-	if err := f.load(ctx); err != nil {
-		return err
-	}
-	f.showQuarantine()
-	f.starting = true
-	f.restoreRecord()
+// start makes machines of what the engine holds, and goes on with what is next.
+func (f *Fleet) start(ctx context.Context, next func() error) error {
+	return f.untilDone(ctx, func() error {
+		if err := f.load(ctx); err != nil {
+			return err
+		}
+		f.showQuarantine()
+		f.starting = true
+		f.restoreRecord()
+		return next()
+	})
+}
+
+// firstRound brings what is overdue about.
+func (f *Fleet) firstRound() error {
 	if _, err := f.round(); err != nil {
 		return err
 	}
@@ -280,8 +293,9 @@ func (f *Fleet) round() (again bool, err error) {
 }
 
 // take takes in what others have changed.
-func (f *Fleet) take() {
-	changes := f.feed.Take()
+func (f *Fleet) take() { f.takeAll(f.feed.Take()) }
+
+func (f *Fleet) takeAll(changes []engine.Change) {
 	f.arrive()
 	f.stats.Version = f.feed.Taken()
 	for _, c := range changes {
@@ -353,9 +367,10 @@ func (f *Fleet) settleAt(instant time.Time) error {
 // hear takes a fact from the world.
 func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	told := journal.Tell(time.Time{}, fact)
-	told.Log(&f.config.Log, &journal.Entry{At: at, Fact: fact})
-	if f.config.Hear != nil {
-		f.config.Hear(at, fact, told)
+	if f.silent {
+		f.unsaid = append(f.unsaid, untold{at, fact, told})
+	} else {
+		f.say(at, fact, told)
 	}
 	f.invariants.hear(at, fact)
 	switch fact := fact.(type) {
@@ -378,4 +393,12 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 		}
 	}
 	f.noteEvent(Decision{At: at, Fact: fact, Told: told})
+}
+
+// say logs a fact, and tells who listens.
+func (f *Fleet) say(at time.Time, fact messages.Fact, told journal.Phrase) {
+	told.Log(&f.config.Log, &journal.Entry{At: at, Fact: fact})
+	if f.config.Hear != nil {
+		f.config.Hear(at, fact, told)
+	}
 }

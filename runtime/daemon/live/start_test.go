@@ -328,7 +328,7 @@ func TestAFleetThatIsClosedDoesNothing(t *testing.T) {
 			f.Fleet = empty(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
 			ctx, stop := context.WithCancel(t.Context())
 			stop()
-			require.ErrorIs(t, f.takeOverUntil(ctx), context.Canceled)
+			require.ErrorIs(t, f.start(ctx, f.firstRound), context.Canceled)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,12 +53,8 @@ func writtenCluster(ours *api.Cluster, before api.Object, decided bool) (api.Obj
 		return leavingAgain(ours)
 	}
 	next := *old
-	next.Spec.Taints = ours.Spec.Taints
-	s := ours.Status
-	next.Status.Conditions, next.Status.RemovedConditions = s.Conditions, s.RemovedConditions
-	next.Status.TaintCauses, next.Status.TaintPreviews = s.TaintCauses, s.TaintPreviews
-	next.Status.ReadyObservation, next.Status.Drain = s.ReadyObservation, s.Drain
-	next.Status.WorkloadsStay = s.WorkloadsStay
+	decideCluster(&next, ours)
+	next.Status.Conditions = ours.Status.Conditions
 	joining := joins(old)
 	if joining {
 		next.Finalizers = append(slices.Clip(old.Finalizers), ClusterFinalizer)
@@ -68,6 +64,16 @@ func writtenCluster(ours *api.Cluster, before api.Object, decided bool) (api.Obj
 		return &next, true
 	}
 	return &next, decided || joining || !equality.Semantic.DeepEqual(old.Status, next.Status)
+}
+
+// decideCluster gives a cluster what only machines decide of it: conditions are reported by agents, too.
+func decideCluster(c, ours *api.Cluster) {
+	s := &ours.Status
+	c.Spec.Taints = ours.Spec.Taints
+	c.Status.RemovedConditions = s.RemovedConditions
+	c.Status.TaintCauses, c.Status.TaintPreviews = s.TaintCauses, s.TaintPreviews
+	c.Status.ReadyObservation, c.Status.Drain = s.ReadyObservation, s.Drain
+	c.Status.WorkloadsStay = s.WorkloadsStay
 }
 
 // leavingAgain makes the object again of a cluster that was taken out of the store while workloads were placed on it, which our finalizer
