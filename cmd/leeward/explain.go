@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -88,23 +87,30 @@ func explained() []string {
 	return explain.Kinds()
 }
 
-// explain says in short, of the first expectation about a binding or a pod that a run did not meet, why that is where it is.
+// mostAsked is how many failed expectations of a run are tried to be explained: each takes a run of its own.
+const mostAsked = 3
+
+// explain says in short, of the first expectation that a run did not meet and that is about an object, why that is as it is.
 func (r *replaying) explain(t task, run *replay.Run) []string {
-	i := slices.IndexFunc(run.Expectations, func(e replay.ExpectationResult) bool { return !e.Passed && (e.Binding != "" || e.Pod != "") })
-	if i < 0 || run.Err != nil {
+	if run.Err != nil {
 		return nil
 	}
-	failed := &run.Expectations[i]
-	kind, name := explain.KindBinding, string(failed.Binding)
-	if name == "" {
-		kind, name = explain.KindPod, string(failed.Pod)
+	asked := map[string]bool{}
+	for i := range run.Expectations {
+		kind, name := explain.Meant(run.Expectations[i].About)
+		if kind == "" || asked[kind+name] {
+			continue
+		}
+		at := max(1, time.Duration(run.Expectations[i].At*float64(time.Second))) // zero would be the end
+		x, err := explain.Run(explain.Config{Scenario: t.scenario, Kind: kind, Name: name, At: at, Profile: r.profile, Set: r.set, Seed: t.seed})
+		if err == nil {
+			return explain.Short(x)
+		} // such as a binding that does not exist then, which the expectation says itself
+		if asked[kind+name] = true; len(asked) == mostAsked {
+			break
+		}
 	}
-	at := max(1, time.Duration(failed.At*float64(time.Second))) // zero would be the end
-	x, err := explain.Run(explain.Config{Scenario: t.scenario, Kind: kind, Name: name, At: at, Profile: r.profile, Set: r.set, Seed: t.seed})
-	if err != nil { // such as a binding that does not exist then, which the expectation says itself
-		return nil
-	}
-	return explain.Short(x)
+	return nil
 }
 
 func (e *explaining) run(c *cobra.Command, args []string) error {

@@ -158,33 +158,44 @@ repeat: `)
 	require.NotContains(t, out.String(), "explained: ")
 }
 
-func TestAFailedExpectationAboutAPodIsExplained(t *testing.T) {
-	for _, c := range []struct{ file, right, wrong, explained string }{
-		{
-			"the-scheduler-names-the-taints-that-refuse-a-pod", "2 node(s) had untolerated taint(s)", "3 node(s)",
-			`explained: default/web at 00:00:01, Pending on no node
+func TestAFailedExpectationOfAnyKindIsExplained(t *testing.T) {
+	const scheduler, plain = "scenarios/nodes/the-scheduler-names-the-taints-that-refuse-a-pod.yaml", "scenarios/nodes/a-noexecute-taint-evicts-pods-that-do-not-tolerate-it.yaml"
+	pod := "explained: default/an-hour at 00:02:00, Running, ready on node1\n  eviction scheduled from node1 for 01:01:00: key1=value1:NoExecute; by a user; key1=value1:NoExecute for 3600s\n"
+	evicting := "explained: default/nginx-deployment at 00:06:40 on member1:2 member3:2; scheduled 00:06:40, because eviction\n"
+	cluster := "explained: cluster member2 at 00:06:00\n  condition Ready=False (ClusterNotReachable: cluster is not reachable), since 00:05:40\n"
+	for _, c := range []struct{ file, wrong, explained string }{
+		{scheduler, "{at: 1s, pod: {name: web, unschedulable: 3 node}}", `explained: default/web at 00:00:01, Pending on no node
   unschedulable: 0/2 nodes are available: 2 node(s) had untolerated taint(s). preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.
   node1: refused: node(s) had untolerated taint(s)
   node2: refused: node(s) had untolerated taint(s)
-`,
+repeat: `},
+		{plain, "{at: 2m, pod: {name: plain, phase: Running}}", "explained: default/plain at 00:02:00, gone\n  evicted from node1: key1=value1:NoExecute; by a user; not tolerated\nrepeat: "},
+		{plain, "{at: 2m, pod: {name: an-hour, present: false}}", pod + "repeat: "},
+		{plain, "{at: 2m, event: {kind: PodEvicted, pod: an-hour}}", pod},
+		{plain, "{at: 2m, object: {apiVersion: v1, kind: Pod, metadata: {name: an-hour, namespace: default}, spec: {nodeName: node2}}}", pod},
+		{plain, "{at: 2m, pods: {node: node1, ready: {max: 0}}}", pod},
+		{plain, "{at: 2m, taint: {node: node1, key: other}}", "explained: node node1 at 00:02:00; nodes without a zone: Normal; nodes are tainted at 0.1 a second\n"},
+		{nginxFile, "{at: 6m, taint: {cluster: member2, key: other}}", cluster},
+		{nginxFile, "{at: 6m, anyOf: [{taint: {cluster: member2, key: a}}, {taint: {cluster: member2, key: b}}]}", cluster},
+		{nginxFile, "{at: 6m, event: {kind: EvictionStarted, cluster: member2}}", cluster},
+		{nginxFile, "{never: true, event: {kind: EvictionStarted}}", evicting},
+		{nginxFile, "{total: {event: {kind: EvictionStarted}, exact: 0}}", evicting},
+		{nginxFile, "{at: 6m40s, object: {apiVersion: apps/v1, kind: Deployment, metadata: {name: nginx}, spec: {replicas: 3}}}", evicting},
+		{
+			nginxFile, "{at: 6m, object: {apiVersion: policy.karmada.io/v1alpha1, kind: ClusterTaintPolicy, metadata: {name: evict-when-not-ready}, spec: {taints: []}}}",
+			"explained: ClusterTaintPolicy evict-when-not-ready at 00:06:00\n  cluster member2: add; add: Ready NotIn [True] holds: ",
 		},
 		{
-			"a-noexecute-taint-evicts-pods-that-do-not-tolerate-it", "{name: plain, present: false}", "{name: plain, phase: Running}",
-			"explained: default/plain at 00:02:00, gone\n  evicted from node1: key1=value1:NoExecute; by a user; not tolerated\n",
-		},
-		{
-			"a-noexecute-taint-evicts-pods-that-do-not-tolerate-it", "{name: plain, present: false}", "{name: an-hour, present: false}",
-			"explained: default/an-hour at 00:02:00, Running, ready on node1\n  eviction scheduled from node1 for 01:01:00: key1=value1:NoExecute; by a user; key1=value1:NoExecute for 3600s\n",
+			nginxFile, "{at: 6m, object: {apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy, metadata: {name: nginx-propagation}, spec: {schedulerName: other}}}",
+			"explained: PropagationPolicy default/nginx-propagation at 00:06:00\n  Deployment default/nginx: applies since 00:00:00; on member1:2 member2:2\n",
 		},
 	} {
-		text, err := os.ReadFile("../../scenarios/nodes/" + c.file + ".yaml")
+		text, err := os.ReadFile("../../" + c.file)
 		require.NoError(t, err)
-		wrong := strings.Replace(string(text), c.right, c.wrong, 1)
-		require.NotEqual(t, string(text), wrong)
 		file := filepath.Join(t.TempDir(), "wrong.yaml")
-		require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "  expect:\n", "  expect:\n  - "+c.wrong+"\n", 1)), 0o600))
 		var out, log bytes.Buffer
 		require.Equal(t, 1, execute([]string{"replay", file}, &out, &log), log.String())
-		require.Contains(t, out.String(), c.explained+"repeat: ")
+		require.Contains(t, out.String(), c.explained, c.wrong)
 	}
 }

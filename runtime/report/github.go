@@ -3,9 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"leeward/runtime/scenario/replay"
 	"path/filepath"
 	"strings"
+
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
 
 // GitHub writes workflow commands, which GitHub shows as annotations beside the lines that they are about: one for each
@@ -27,15 +29,17 @@ func (g *GitHub) Add(r *replay.Run) error {
 	if r.Err != nil {
 		return g.annotate(r.File, r.Line, title, r.Err.Error()+repeated(r))
 	}
+	why := explained(r)
 	for i := range r.Expectations {
 		e := &r.Expectations[i]
 		if e.Passed {
 			continue
 		}
 		file, line := e.Place(r)
-		if err := g.annotate(file, line, title, e.Text+"\n"+e.Reason+repeated(r)); err != nil {
+		if err := g.annotate(file, line, title, e.Text+"\n"+e.Reason+why+repeated(r)); err != nil {
 			return err
 		}
+		why = "" // told once
 	}
 	return nil
 }
@@ -67,6 +71,15 @@ var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
+
+// explained is why what failed first is as it is, as far as that is known.
+func explained(r *replay.Run) string {
+	var text strings.Builder
+	for _, line := range r.Explained {
+		text.WriteString("\n" + journal.Printable(line))
+	}
+	return text.String()
+}
 
 // repeated is the line that says how to run a run again, if that is known.
 func repeated(r *replay.Run) string {

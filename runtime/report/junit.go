@@ -66,7 +66,7 @@ func (j *JUnit) Add(r *replay.Run) error {
 		if err := WriteTranscript(&transcript, r, journal.Style{}); err != nil {
 			return err
 		}
-		transcript.WriteString(repeated(r) + "\n")
+		transcript.WriteString(explained(r) + repeated(r) + "\n")
 	}
 	cases := casesOf(r, transcript.String())
 	cases[0].Time = inSeconds(r.Elapsed)

@@ -103,12 +103,7 @@ func writeVerdict(w io.Writer, r *replay.Run, paint painting) error {
 	}
 	if !r.Passed {
 		text = paint(red, "failed") + ": " + complaint(r)
-		for _, line := range r.Explained {
-			text += "\n" + journal.Printable(line)
-		}
-		if r.Repeat != "" {
-			text += "\nrepeat: " + r.Repeat
-		}
+		text += explained(r) + repeated(r)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", text)
 	return err

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
 )
 
 // Invariant is what must be true, as a sentence.
@@ -101,4 +103,15 @@ type Violation struct {
 func (v *Violation) String() string {
 	place := strings.TrimSpace(string(v.Binding) + " " + string(v.Cluster))
 	return fmt.Sprintf("%s: %s: %s", v.Invariant, place, v.Detail)
+}
+
+// About is the key of the binding, or else of the cluster, that it is about; the zero key: neither.
+func (v *Violation) About() api.Key {
+	switch {
+	case v.Binding != "":
+		return store.BindingKey(v.Binding)
+	case v.Cluster != "":
+		return store.ClusterKey(v.Cluster)
+	}
+	return api.Key{}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
 )
@@ -19,10 +20,8 @@ type Result struct {
 	Reason string `json:"reason,omitempty"`
 	// Line is where it is written; 0 is unknown.
 	Line int `json:"-"`
-	// Binding is what it is about; empty: no binding, or any.
-	Binding messages.BindingName `json:"-"`
-	// Pod is what it is about; empty: no pod, or any.
-	Pod messages.PodName `json:"-"`
+	// About is the object that one which failed is about; the zero key: none, or any.
+	About api.Key `json:"-"`
 }
 
 // Checker judges the expectations of one run, instant by instant.
@@ -106,7 +105,10 @@ func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry
 		c.touched = append(c.touched, c.others...)
 	}
 	for _, w := range c.touched {
-		w.look(at, &c.objects)
+		if !w.done {
+			w.look(at, &c.objects)
+			w.blame(&c.objects)
+		}
 	}
 	c.touched, c.all = c.touched[:0], false
 }
@@ -167,10 +169,11 @@ func (c *Checker) Finish(end time.Time) []Result {
 	for i, w := range c.watches {
 		if !w.done {
 			w.finish(at)
+			w.blame(&c.objects)
 		}
 		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line()}
-		results[i].Binding, results[i].Pod = aboutOf(w.Subject)
 		if !w.passed {
+			results[i].About = w.about
 			results[i].Reason += c.outages.during(w.at)
 		}
 	}

@@ -263,7 +263,7 @@ func TestClustersGoAndComeBack(t *testing.T) {
 	results := r.end(time.Minute)
 	require.Equal(t, "there is no cluster m1", results[0].Reason)
 	require.Equal(t, 25.0, results[1].At)
-	require.Equal(t, expect.Result{Text: results[2].Text, At: 10, Reason: "there is no Cluster m1", Line: 7}, results[2])
+	require.Equal(t, expect.Result{Text: results[2].Text, At: 10, Reason: "there is no Cluster m1", Line: 7, About: store.ClusterKey("m1")}, results[2])
 }
 
 func TestClusterResourceBindingsHaveNoNamespace(t *testing.T) {

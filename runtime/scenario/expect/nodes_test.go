@@ -182,11 +182,11 @@ func TestPodsAreLookedAtWhenTheyChange(t *testing.T) {
 	require.Equal(t, 2*s, next())
 	r.at(0)
 	r.at(1*s, o.put(aPod("a", running)))
-	require.Equal(t, 1, o.walks, "one is decided at the start, the others have not begun")
+	require.Equal(t, 3, o.walks, "one fails at the start, and a pod is looked for that explains it; the others have not begun")
 	require.Equal(t, 2*s, next())
 	r.at(2 * s)
 	r.at(3 * s)
-	require.Equal(t, 2, o.walks)
+	require.Equal(t, 4, o.walks)
 	require.Equal(t, 5*s, next())
 	r.at(5 * s)
 	r.at(6*s, o.put(aPod("a")))
@@ -198,5 +198,38 @@ func TestPodsAreLookedAtWhenTheyChange(t *testing.T) {
 	}
 	for i, at := range map[int]float64{0: 1, 2: 1, 4: 0, 5: 6} {
 		require.Equal(t, at, results[i].At)
+	}
+}
+
+// The pod that a number of pods is explained by is one of those that are too many, or one that is missing from those that are too few.
+func TestANumberOfPodsIsAboutOneOfThem(t *testing.T) {
+	o := newObjects()
+	for name, options := range map[string][]podOption{"a": {running, isReady, on("n1")}, "b": {running, on("n1")}, "c": {pends}} {
+		o.put(aPod(name, options...))
+	}
+	for name, c := range map[string]struct {
+		of    expect.PodState
+		wants expect.Bounds
+		nodes []messages.NodeName
+	}{
+		"a": {of: expect.ReadyPods, wants: expect.Exactly(0)},
+		"b": {of: expect.ReadyPods, wants: expect.Exactly(2), nodes: []messages.NodeName{"n1"}},
+		"c": {of: expect.RunningPods, wants: expect.Exactly(3)},
+		"":  {of: expect.AllPods, wants: expect.Exactly(4)},
+	} {
+		pods := &expect.Pods{Nodes: c.nodes, Wants: []expect.PodNumber{{Of: c.of, Bounds: c.wants}}}
+		require.Equal(t, name, one(t, o, pods).About.Name)
+	}
+}
+
+func TestRunsShareAnExpectation(t *testing.T) {
+	pods := &expect.Pods{Nodes: []messages.NodeName{"n1", "n2"}, Wants: []expect.PodNumber{{Of: expect.AllPods, Bounds: expect.Exactly(1)}}}
+	for range 4 {
+		t.Run("run", func(t *testing.T) {
+			t.Parallel()
+			o := newObjects()
+			o.put(aPod("a", on("n2")))
+			require.True(t, one(t, o, pods).Passed)
+		})
 	}
 }

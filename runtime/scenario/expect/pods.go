@@ -3,6 +3,7 @@ package expect
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,8 +19,9 @@ type Pods struct {
 	// Nodes are where they are bound; nil means anywhere, or nowhere yet.
 	Nodes []messages.NodeName
 	Wants []PodNumber
-	// on are Nodes as a set, once it was asked for.
-	on map[messages.NodeName]bool
+	// set is Nodes as a set, made when it is first asked for: runs under several seeds share it.
+	set  map[messages.NodeName]bool
+	once sync.Once
 }
 
 // PodNumber is how many of the pods are in a state.
@@ -94,19 +96,7 @@ func (p *Pods) judge(o *objects) (holds bool, seen string) {
 	if o.nodes == nil {
 		return false, "there are no pods"
 	}
-	if p.on == nil {
-		p.on = map[messages.NodeName]bool{}
-		for _, name := range p.Nodes {
-			p.on[name] = true
-		}
-	}
-	var counts [podStates]int
-	o.nodes.EachPod(func(pod *corev1.Pod, owner messages.OwnerName) bool {
-		if p.means(pod, owner) {
-			tally(&counts, pod)
-		}
-		return true
-	})
+	counts := p.count(o)
 	holds = true
 	words := make([]string, len(p.Wants))
 	for i, w := range p.Wants {
@@ -116,16 +106,45 @@ func (p *Pods) judge(o *objects) (holds bool, seen string) {
 	return holds, "there are " + strings.Join(words, ", ")
 }
 
-func (p *Pods) means(pod *corev1.Pod, owner messages.OwnerName) bool {
-	return (p.Of == "" || p.Of == owner) && (p.Namespace == "" || p.Namespace == pod.Namespace) &&
-		(p.Nodes == nil || p.on[messages.NodeName(pod.Spec.NodeName)])
+// count counts the pods that are meant, in each state.
+func (p *Pods) count(o *objects) (counts [podStates]int) {
+	o.nodes.EachPod(func(pod *corev1.Pod, owner messages.OwnerName) bool {
+		if p.owns(pod, owner) && p.on(pod) {
+			for state, is := range states(pod) {
+				if is {
+					counts[state]++
+				}
+			}
+		}
+		return true
+	})
+	return counts
 }
 
-// tally counts a pod in each state that it is in.
-func tally(counts *[podStates]int, pod *corev1.Pod) {
+// owns reports whether a pod is one of those that are meant, wherever it is.
+func (p *Pods) owns(pod *corev1.Pod, owner messages.OwnerName) bool {
+	return (p.Of == "" || p.Of == owner) && (p.Namespace == "" || p.Namespace == pod.Namespace)
+}
+
+// on reports whether a pod is where those are that are meant.
+func (p *Pods) on(pod *corev1.Pod) bool {
+	if p.Nodes == nil {
+		return true
+	}
+	p.once.Do(func() {
+		p.set = make(map[messages.NodeName]bool, len(p.Nodes))
+		for _, name := range p.Nodes {
+			p.set[name] = true
+		}
+	})
+	return p.set[messages.NodeName(pod.Spec.NodeName)]
+}
+
+// states are those that a pod is in.
+func states(pod *corev1.Pod) [podStates]bool {
 	_, unschedulable := unschedulable(pod)
 	terminating := isTerminating(pod)
-	for state, is := range [podStates]bool{
+	return [podStates]bool{
 		AllPods:           true,
 		RunningPods:       !terminating && phaseOf(pod) == corev1.PodRunning,
 		ReadyPods:         !terminating && isReady(pod),
@@ -133,9 +152,5 @@ func tally(counts *[podStates]int, pod *corev1.Pod) {
 		UnschedulablePods: !terminating && unschedulable,
 		EvictedPods:       isEvicted(pod),
 		TerminatingPods:   terminating,
-	} {
-		if is {
-			counts[state]++
-		}
 	}
 }

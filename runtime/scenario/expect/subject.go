@@ -1,19 +1,97 @@
 package expect
 
-import "leeward/messages"
+import (
+	"cmp"
+	"strings"
 
-// aboutOf is the binding, or the pod, that something expected is about; empty: none, or any.
-func aboutOf(s Subject) (messages.BindingName, messages.PodName) {
-	if outcomes, is := s.(AnyOf); is { // all of one object
-		s = outcomes[0]
-	}
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
+)
+
+// aboutOf is the object that something expected is about; the zero key: none, or any. Of several pods, it is one that is not as
+// expected.
+func aboutOf(s Subject, o *objects) api.Key {
 	switch s := s.(type) {
-	case *Binding:
-		return s.Name, ""
 	case *Event:
-		return s.Binding, ""
-	case *Pod:
-		return "", s.Name
+		return s.about()
+	case *Pods:
+		return s.example(o)
+	case State: // of alternatives, the one object of all
+		return s.ObjectKey()
 	}
-	return "", ""
+	return api.Key{}
+}
+
+// about is the object that an event is about: the one that is named most closely.
+func (e *Event) about() api.Key {
+	field := func(name string) string {
+		text, _ := e.Fields[name].(string)
+		return text
+	}
+	return mostly(messages.PodName(field("pod")), messages.NodeName(field("node")), messages.HoldScope{Binding: e.Binding, Cluster: e.Cluster})
+}
+
+// aboutFact is the object that a fact is about.
+func aboutFact(f messages.Fact) api.Key {
+	var pod messages.PodName
+	var node messages.NodeName
+	if f, ok := f.(messages.AboutPod); ok {
+		pod = f.AboutPod()
+	}
+	if f, ok := f.(messages.AboutNode); ok {
+		node = f.AboutNode()
+	}
+	return mostly(pod, node, about(f))
+}
+
+// mostly is the first of a pod, a node, a binding and a cluster that is named.
+func mostly(pod messages.PodName, node messages.NodeName, of messages.HoldScope) api.Key {
+	switch {
+	case pod != "":
+		return podKey(pod)
+	case node != "":
+		return nodeKey(node)
+	case of.Binding != "":
+		return store.BindingKey(of.Binding)
+	case of.Cluster != "":
+		return store.ClusterKey(of.Cluster)
+	}
+	return api.Key{}
+}
+
+// example is a pod that is not as expected: of too many in a state one of those, of too few another one; the first by name.
+func (p *Pods) example(o *objects) api.Key {
+	if o.nodes == nil {
+		return api.Key{}
+	}
+	counts := p.count(o)
+	var wrong *PodNumber
+	for i := range p.Wants {
+		if w := &p.Wants[i]; wrong == nil && !w.Bounds.Holds(counts[w.Of]) {
+			wrong = w
+		}
+	}
+	if wrong == nil {
+		return api.Key{}
+	}
+	tooMany := counts[wrong.Of] > wrong.Bounds.Max
+	var found *corev1.Pod
+	o.nodes.EachPod(func(pod *corev1.Pod, owner messages.OwnerName) bool {
+		fits := p.owns(pod, owner) && tooMany == (p.on(pod) && states(pod)[wrong.Of])
+		if fits && (found == nil || cmp.Or(cmp.Compare(pod.Namespace, found.Namespace), cmp.Compare(pod.Name, found.Name)) < 0) {
+			found = pod
+		}
+		return true
+	})
+	if found == nil {
+		return api.Key{}
+	}
+	name := messages.NamePod(found.Namespace, found.Name)
+	if cluster, _, of := strings.Cut(found.Spec.NodeName, "/"); of { // in a fleet whose clusters have nodes
+		name = messages.PodName(cluster) + "/" + name
+	}
+	return podKey(name)
 }

@@ -33,6 +33,8 @@ type watch struct {
 	passed bool
 	at     time.Duration
 	reason string
+	// about is the object that a failure is about.
+	about api.Key
 }
 
 // look judges the state at an instant, if its object changed, or what serves of it.
@@ -84,8 +86,10 @@ func (w *watch) happened(at time.Duration, f messages.Fact) {
 	w.count++
 	switch {
 	case w.Mode == Never:
+		w.about = aboutFact(f)
 		w.decide(false, at, "it happened: "+told(f))
 	case w.Mode == Total && w.count > w.Count.Max:
+		w.about = aboutFact(f)
 		w.decide(false, at, "it happened "+times(fmt.Sprint(w.count))+", the last one: "+told(f))
 	case w.Mode == At || w.Mode == Within:
 		w.decide(true, at, "")
@@ -119,5 +123,12 @@ func (w *watch) decide(passed bool, at time.Duration, reason string) {
 	w.done, w.passed, w.at = true, passed, at
 	if !passed {
 		w.reason = reason
+	}
+}
+
+// blame says which object a failure is about, once it is decided; of an event that happened, that is known.
+func (w *watch) blame(o *objects) {
+	if w.done && !w.passed && w.about == (api.Key{}) {
+		w.about = aboutOf(w.Subject, o)
 	}
 }

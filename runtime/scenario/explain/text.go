@@ -434,23 +434,23 @@ func (t *text) policy(p *Policy) {
 	t.title("the resources that its selectors match")
 	n := t.shown(len(p.Workloads))
 	for i := range p.Workloads[:n] {
-		t.claimed(&p.Workloads[i])
+		t.line(1, "%s", p.Workloads[i].text())
 	}
 	t.more(1, len(p.Workloads)-n, "resource")
 	t.none(len(p.Workloads))
 }
 
-func (t *text) claimed(c *Claimed) {
+// text says whether the policy applies to the resource.
+func (c *Claimed) text() string {
 	switch {
 	case c.Has && c.Since != nil:
-		t.line(1, "%s: applies since %s; on %s", c.Workload, c.Since, clusters(c.Clusters))
+		return c.Workload + ": applies since " + c.Since.String() + "; on " + clusters(c.Clusters)
 	case c.Has:
-		t.line(1, "%s: applies; on %s", c.Workload, clusters(c.Clusters))
+		return c.Workload + ": applies; on " + clusters(c.Clusters)
 	case c.By != "":
-		t.line(1, "%s: does not apply: policy %s has it", c.Workload, c.By)
-	default:
-		t.line(1, "%s: does not apply: no policy has it", c.Workload)
+		return c.Workload + ": does not apply: policy " + c.By + " has it"
 	}
+	return c.Workload + ": does not apply: no policy has it"
 }
 
 func orElse(text, other string) string {

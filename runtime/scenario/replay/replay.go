@@ -325,14 +325,14 @@ func (r *replay) report(profile string, seed uint64) *Run {
 		run.Tier = nodesAndPods(tier)
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line, Binding: e.Binding, Pod: e.Pod})
+		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line, About: e.About})
 	}
 	if r.scenario.Began != nil || r.options.Unwatched {
 		return run
 	}
 	r.monitor.Finish(r.end, r.world.Store())
 	for _, v := range r.monitor.Violations() {
-		run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+		run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String(), About: v.About()})
 	}
 	r.reportNodes(run)
 	return run

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
 )
@@ -38,8 +37,8 @@ type Run struct {
 	// Transcripts have neither.
 	Elapsed time.Duration
 	Repeat  string
-	// Explained says of the first expectation about a binding or a pod that failed why that is where it is, a line each; nil: it was
-	// not asked. Transcripts do not have it.
+	// Explained says of the first expectation that failed, and is about an object that can be explained, why that is as it is, a line
+	// each; nil: it was not asked. Transcripts do not have it.
 	Explained []string
 }
 
@@ -55,10 +54,8 @@ type ExpectationResult struct {
 	// File and Line are where it is written. Empty: where the scenario is.
 	File string `json:"-"`
 	Line int    `json:"-"`
-	// Binding is what it is about; empty: no binding, or any.
-	Binding messages.BindingName `json:"-"`
-	// Pod is what it is about; empty: no pod, or any.
-	Pod messages.PodName `json:"-"`
+	// About is the object that one which failed is about; the zero key: none, or any.
+	About api.Key `json:"-"`
 }
 
 // Place is where an expectation of a run is written, or what it is about.
