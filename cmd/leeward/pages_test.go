@@ -62,7 +62,7 @@ func TestEachPageOfACommandShowsItsRealOutput(t *testing.T) {
 
 func TestThePageOnShrinkingBeginsWithItsRealOutput(t *testing.T) {
 	t.Chdir("../..")
-	t.Cleanup(func() { _ = os.Remove("small.yaml") })
+	t.Cleanup(func() { _, _ = os.Remove("small.yaml"), os.Remove("small.jsonl") })
 	showsItsOutputs(t, "docs/shrink.md")
 	small, err := os.ReadFile("small.yaml")
 	require.NoError(t, err)

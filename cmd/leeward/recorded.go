@@ -10,19 +10,11 @@ import (
 	"time"
 
 	"leeward/messages/admission"
-	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/incident"
 	"leeward/runtime/scenario/replay"
 )
-
-// decisions are how workloads left clusters until the end of a recording.
-type decisions struct {
-	evictions incident.Evictions
-	end       time.Duration
-	assumed   []string
-}
 
 // load reads what files hold: scenarios first, then recordings. The error has every problem of the former, or those of
 // the first recording that has any.
@@ -30,7 +22,7 @@ func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario
 	var plain []string
 	var recordings []*scenario.Scenario
 	mayHoldNone := map[string]bool{}
-	r.recorded = map[*scenario.Scenario]decisions{}
+	r.recorded = map[*scenario.Scenario]*incident.Incident{}
 	for _, path := range paths {
 		found, err := recordingsOf(path)
 		if err != nil {
@@ -103,7 +95,7 @@ func (r *replaying) recording(path string, stderr io.Writer) (*scenario.Scenario
 		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
 	}
 	s := i.Scenario(incident.Under{With: with, Profile: r.profile, Set: r.set})
-	r.recorded[s] = decisions{evictions: i.Evictions(), end: i.Duration, assumed: i.Assumed().Lines()}
+	r.recorded[s] = i
 	return s, nil
 }
 
@@ -131,14 +123,8 @@ func manifests(files []string) ([]manifest.Document, error) {
 
 // hold holds the run of a recording against what was recorded.
 func (r *replaying) hold(s *scenario.Scenario, run *replay.Run) {
-	recorded, is := r.recorded[s]
-	if !is {
-		return
+	if recorded := r.recorded[s]; recorded != nil {
+		run.Compared = recorded.Held(run, s, time.Duration(r.until))
+		run.Assumed = recorded.Assumed().Lines()
 	}
-	var existing []api.Object
-	if s.Began != nil {
-		existing = s.Began.Objects
-	}
-	run.Compared = incident.Compare(recorded.evictions, incident.Replayed(run, existing), recorded.end)
-	run.Assumed = recorded.assumed
 }

@@ -68,3 +68,20 @@ func TestAFailoverOfARealKarmadaGoesAsItWentAlsoWhereNothingSaysWhatItRanWith(t 
 		})
 	}
 }
+
+func TestARecordingWhoseReplayDiffersIsShrunk(t *testing.T) {
+	small := filepath.Join(t.TempDir(), "small.jsonl")
+	code, verdict := play(t, "--with", patientPolicy, "--shrink", small)
+	require.Equal(t, exitHeld, code, "a verdict is no failure")
+	require.Equal(t, "repeat: leeward replay "+small, verdict)
+	var stdout, stderr strings.Builder
+	require.Equal(t, exitHeld, execute([]string{"replay", small}, &stdout, &stderr), stderr.String())
+	require.Contains(t, stdout.String(), "compared: 1 recorded only\n")
+	for args, says := range map[string]string{
+		small + ".yaml": "a recording becomes a smaller one, in a .jsonl file, and a scenario a .yaml file",
+		small + " --force --profile karmada --set enableNoExecuteTaintEviction=true": "the replay evicts as was recorded: there is nothing to shrink",
+	} {
+		require.Equal(t, exitInvalid, execute(append([]string{"replay", incidentFile, "--shrink"}, strings.Fields(args)...), &stdout, &stderr))
+		require.Contains(t, stderr.String(), says)
+	}
+}

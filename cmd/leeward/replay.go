@@ -12,6 +12,7 @@ import (
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/incident"
 	"leeward/runtime/scenario/replay"
 	"leeward/runtime/storm"
 )
@@ -29,8 +30,8 @@ type replaying struct {
 	html        string
 	screen      bool
 	with        []string
-	// recorded is what was decided in the recordings among the scenarios.
-	recorded map[*scenario.Scenario]decisions
+	// recorded are the recordings among the scenarios.
+	recorded map[*scenario.Scenario]*incident.Incident
 	jobs     countFlag
 	// min is how many scenarios must run at least; 0: any number.
 	min      countFlag
@@ -82,6 +83,7 @@ file) is part of its expectations, unless --seed, --profile, --set or --until ch
   leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios/handover/a-recovered-cluster-takes-its-replicas-back.yaml --sweep gracefulEvictionTimeout=5s,10m --sweep profile=karmada,leeward # a table
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set clusterFailureThreshold=2m --shrink small.yaml # why does it fail?
+  leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml --shrink small.jsonl # and why does this differ?
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
@@ -108,7 +110,7 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.Var(&r.jobs, "jobs", "scenarios to run at the same time")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
 	f.Var(&r.axes, "sweep", "run under each of these values of a setting, of seed or of profile, and print a table; may be given again")
-	f.StringVar(&r.smallest, "shrink", "", "file to write the smallest scenario to that fails in the same way as the first that fails")
+	f.StringVar(&r.smallest, "shrink", "", "file to write the smallest scenario to that fails in the same way as the first that fails, or the smallest recording whose replay differs")
 	f.BoolVar(&r.force, "force", false, "replace the file of --shrink if it exists")
 	f.Var(&r.tries, "tries", "smaller scenarios that --shrink tries at the most")
 	if err := c.MarkFlagFilename("shrink", "yaml", "yml"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,8 @@ import (
 	"leeward/cmd/internal/logging"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/shrink"
 )
@@ -40,7 +43,7 @@ func (r *replaying) shrink(c *cobra.Command, paths []string) error {
 	for _, s := range scenarios {
 		result, err := r.shrinkOne(ctx, c, s)
 		switch {
-		case errors.Is(err, shrink.ErrHolds):
+		case errors.Is(err, shrink.ErrHolds), errors.Is(err, shrink.ErrSame):
 			last = err
 		case err == nil:
 			return r.tellShrunk(c, s, result)
@@ -59,7 +62,7 @@ func (r *replaying) shrink(c *cobra.Command, paths []string) error {
 
 // checkShrink reports what makes no sense together.
 func (r *replaying) checkShrink(c *cobra.Command) error {
-	for _, flag := range []string{"update", "html", "seeds", "check-determinism", "with", "log-level", "output", "until", "sweep", "min"} {
+	for _, flag := range []string{"update", "html", "seeds", "check-determinism", "log-level", "output", "sweep", "min"} {
 		if c.Flags().Changed(flag) {
 			return fmt.Errorf("--shrink writes a scenario: omit --%s", flag)
 		}
@@ -85,12 +88,15 @@ func mayWrite(name string, force bool) error {
 	return nil
 }
 
-// shrinkOne shrinks one scenario, if it fails.
+// shrinkOne shrinks one scenario, if it fails, or one recording, if its replay differs from it.
 func (r *replaying) shrinkOne(ctx context.Context, c *cobra.Command, s *scenario.Scenario) (*shrink.Result, error) {
-	if _, recorded := r.recorded[s]; recorded {
-		return nil, &exitcode.Exit{Code: exitInvalid, Err: fmt.Errorf("leeward: --shrink is for scenarios: %s is a recording", s.File)}
+	with, err := manifests(r.with)
+	if err != nil {
+		return nil, err
 	}
-	settings := shrink.Config{Source: scenario.Disk, Scenario: s, Seed: s.Seed, Profile: r.profile, Set: r.set, Most: int(r.tries)}
+	settings := shrink.Config{
+		Source: scenario.Disk, Scenario: s, Seed: s.Seed, Profile: r.profile, Set: r.set, Until: time.Duration(r.until), With: with, Most: int(r.tries),
+	}
 	if r.seed.set {
 		settings.Seed = r.seed.value
 	}
@@ -99,26 +105,44 @@ func (r *replaying) shrinkOne(ctx context.Context, c *cobra.Command, s *scenario
 		settings.Progress = func(tries, parts int) { say(stderr, fmt.Sprintf("\r\x1b[K%d tried, %d parts", tries, parts)) }
 		defer say(stderr, "\r\x1b[K")
 	}
+	recorded := r.recorded[s] != nil
+	if recorded != (len(isRecording(r.smallest)) > 0) {
+		return nil, &world.Invalid{Problems: []error{fmt.Errorf("--shrink %s: a recording becomes a smaller one, in a .jsonl file, and a scenario a .yaml file: %s", r.smallest, s.File)}}
+	}
+	if recorded {
+		return shrink.Recording(ctx, settings)
+	}
 	return shrink.Shrink(ctx, settings)
 }
 
-// tellShrunk writes the scenario, and says how far it came. The scenario fails, and so does the command.
+// tellShrunk writes the scenario or the recording, and says how far it came. A scenario fails, and so does the command.
 func (r *replaying) tellShrunk(c *cobra.Command, s *scenario.Scenario, result *shrink.Result) error {
-	if err := writeWhole(r.smallest, result.YAML, r.force); err != nil {
+	if err := writeWhole(r.smallest, result.Text, r.force); err != nil {
 		return internal(err)
 	}
-	text := "shrunk " + s.Name + ", which fails:\n"
+	what, exit := ", which fails:", error(&exitcode.Exit{Code: exitFailed})
+	repeat := "leeward replay " + shellWord(r.smallest)
+	if r.recorded[s] != nil {
+		what, exit = ", whose replay differs:", nil
+		if r.seed.set {
+			repeat += fmt.Sprintf(" --seed %d", r.seed.value)
+		}
+	}
+	text := "shrunk " + s.Name + what + "\n"
 	for _, f := range result.Fails {
 		text += "  " + f + "\n"
 	}
 	text += fmt.Sprintf("from %s\nto   %s, in %d tries\n", result.Before, result.After, result.Tries)
+	if result.Late > 0 {
+		text += fmt.Sprintf("%s come after %s, where the run ends, and are omitted.\n", spelling.Count(result.Late, "expectation"), span.String(time.Duration(r.until)))
+	}
 	if result.Bounded {
 		text += fmt.Sprintf("It may become smaller: the search ended after %d tries; --tries allows more.\n", result.Tries)
 	}
-	if _, err := fmt.Fprintf(c.OutOrStdout(), "%swrote %s\nrepeat: leeward replay %s\n", text, r.smallest, shellWord(r.smallest)); err != nil {
+	if _, err := fmt.Fprintf(c.OutOrStdout(), "%swrote %s\nrepeat: %s\n", text, r.smallest, repeat); err != nil {
 		return internal(err)
 	}
-	return &exitcode.Exit{Code: exitFailed}
+	return exit
 }
 
 // writeWhole writes a file whole or not at all. One that exists is replaced only by force.

@@ -7,12 +7,23 @@ import (
 	"time"
 
 	"leeward/messages/api"
+	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/replay"
 )
 
 // Apart is how far apart a recorded and a replayed instant may be and still be the same: what is recorded was seen when
 // it had been written, and clocks of an API tick in seconds.
 const Apart = 2 * time.Second
+
+// Held holds a run of the scenario of an incident against what was recorded, until an instant; zero: until the end of the recording.
+func (i *Incident) Held(run *replay.Run, s *scenario.Scenario, until time.Duration) []replay.Comparison {
+	recorded, end := i.Evictions(), i.Duration
+	if until > 0 && until < end {
+		end = until
+		recorded = recorded.until(end, nil)
+	}
+	return Compare(recorded, Replayed(run, s.Began.Objects), end)
+}
 
 // Compare holds evictions against each other, in order of time. What comes to pass only after the end of the recording,
 // and not in it, does not count: that may have come to pass later, too.

@@ -38,10 +38,12 @@ func (p *parts) lists() []*[]any {
 }
 
 // Size counts the parts of a scenario.
-type Size struct{ Manifests, Clusters, Nodes, Steps, Expectations, Settings int }
+type Size struct{ Manifests, Clusters, Nodes, Steps, Expectations, Settings, Objects, Changes int }
 
 func (p *parts) size() Size {
-	return Size{len(p.manifests), len(p.fleet), len(p.nodes), len(p.steps()), len(p.expect), len(p.config)}
+	return Size{
+		Manifests: len(p.manifests), Clusters: len(p.fleet), Nodes: len(p.nodes), Steps: len(p.steps()), Expectations: len(p.expect), Settings: len(p.config),
+	}
 }
 
 // String counts what there is: "3 manifests, 2 clusters, 1 step, 1 expectation".
@@ -50,7 +52,7 @@ func (s Size) String() string {
 	for _, part := range []struct {
 		n    int
 		noun string
-	}{{s.Manifests, "manifest"}, {s.Clusters, "cluster"}, {s.Nodes, "node"}, {s.Steps, "step"}, {s.Expectations, "expectation"}, {s.Settings, "setting"}} {
+	}{{s.Manifests, "manifest"}, {s.Clusters, "cluster"}, {s.Nodes, "node"}, {s.Steps, "step"}, {s.Expectations, "expectation"}, {s.Settings, "setting"}, {s.Objects, "object"}, {s.Changes, "change"}} {
 		if part.n > 0 {
 			all = append(all, spelling.Count(part.n, part.noun))
 		}

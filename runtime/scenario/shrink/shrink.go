@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
+	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/replay"
@@ -22,20 +24,25 @@ type Config struct {
 	Seed    uint64
 	Profile string
 	Set     []config.Override
+	// Until ends the run early; zero: as the scenario has it. With are manifests on top of a recording.
+	Until time.Duration
+	With  []manifest.Document
 	// Most is how many smaller scenarios are tried at the most.
 	Most int
 	// Progress hears how many were tried, and how many parts remain; nil: there is no listener.
 	Progress func(tries, parts int)
 }
 
-// Result is the smallest scenario that was found.
+// Result is the smallest scenario, or recording, that was found.
 type Result struct {
-	YAML []byte
+	Text []byte
 	// Before and After count its parts. Patterns of names are written out.
 	Before, After Size
-	// Fails are the expectations and invariants that fail, as users read them.
+	// Fails are the expectations and invariants that fail, or the eviction that differs, as users read them.
 	Fails []string
 	Tries int
+	// Late counts the expectations that are omitted because the run ends early, before anything can decide them.
+	Late int
 	// Bounded is set where the search ended at its bound, or was interrupted, and not because nothing more could be omitted.
 	Bounded bool
 }
@@ -46,10 +53,25 @@ const mostParallel = 8
 // ErrHolds says that there is nothing to shrink.
 var ErrHolds = errors.New("every expectation holds: there is nothing to shrink")
 
-// Shrink returns the smallest scenario that fails in the same way. When the context ends, it is the smallest so far. The error is ErrHolds
+// Shrink returns the smallest scenario that fails in the same way, until the run ends. When the context ends, it is the smallest so far. The error is ErrHolds
 // where nothing fails.
 func Shrink(ctx context.Context, c Config) (*Result, error) {
-	run, err := replay.Play(c.Scenario, replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set})
+	p, err := takeApart(c.Source, c.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	p.override(&c)
+	late := 0
+	played := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set}
+	if c.Until > 0 {
+		s, err := p.cutOff(&c)
+		if err != nil {
+			return nil, err
+		}
+		late = len(c.Scenario.Expect) - len(s.Expect)
+		c.Scenario, played = s, replay.Options{Seed: c.Seed}
+	}
+	run, err := replay.Play(c.Scenario, played)
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +79,11 @@ func Shrink(ctx context.Context, c Config) (*Result, error) {
 	if len(want) == 0 {
 		return nil, ErrHolds
 	}
-	p, err := takeApart(c.Source, c.Scenario)
-	if err != nil {
-		return nil, err
-	}
-	p.override(&c)
 	trying := newTrying(ctx, &c, want, run)
 	if text, err := p.yaml(); err != nil || !trying.whole(text) {
 		return nil, fmt.Errorf("%s, written as %s in one file, does not fail in the same way", c.Scenario.Name, p.size())
 	}
-	r := &Result{Before: p.size(), Fails: failed(c.Scenario, run)}
+	r := &Result{Before: p.size(), Fails: failed(c.Scenario, run), Late: late}
 	search := &reducing{most: c.Most, parallel: min(runtime.GOMAXPROCS(0), mostParallel), begin: func() func() bool {
 		text, err := p.yaml()
 		return func() bool { return err == nil && trying.fails(text) }
@@ -84,7 +101,7 @@ func Shrink(ctx context.Context, c Config) (*Result, error) {
 	r.Bounded = r.Tries >= c.Most || ctx.Err() != nil
 	r.After = p.size()
 	p.fixed["description"] = r.description()
-	r.YAML, err = p.yaml()
+	r.Text, err = p.yaml()
 	return r, err
 }
 

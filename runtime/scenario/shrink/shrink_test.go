@@ -32,8 +32,8 @@ func find(t *testing.T, file string) []*scenario.Scenario {
 func play(t *testing.T, r *Result) (*scenario.Scenario, *replay.Run) {
 	t.Helper()
 	alone := scenario.Source{Read: func(name string) ([]byte, error) { return nil, fmt.Errorf("%s is read", name) }}
-	scenarios, problems := alone.Decode("small.yaml", r.YAML)
-	require.Empty(t, problems, string(r.YAML))
+	scenarios, problems := alone.Decode("small.yaml", r.Text)
+	require.Empty(t, problems, string(r.Text))
 	require.Len(t, scenarios, 1)
 	run, err := replay.Play(scenarios[0], replay.Options{Seed: scenarios[0].Seed})
 	require.NoError(t, err)
@@ -58,14 +58,14 @@ func TestAScenarioThatFailsBecomesTheSmallestThatDoes(t *testing.T) {
 	require.Equal(t, Size{Manifests: 3, Clusters: 5, Steps: 1, Expectations: 8, Settings: 1}, r.Before)
 	again, err := Shrink(context.Background(), Config{Source: scenario.Disk, Scenario: find(t, first)[0], Seed: 7, Most: 2000, Set: c.Set})
 	require.NoError(t, err)
-	require.Equal(t, string(r.YAML), string(again.YAML), "the same, byte for byte")
+	require.Equal(t, string(r.Text), string(again.Text), "the same, byte for byte")
 	name := filepath.Join("testdata", "small.yaml")
 	if *update {
-		require.NoError(t, os.WriteFile(name, r.YAML, 0o600))
+		require.NoError(t, os.WriteFile(name, r.Text, 0o600))
 	}
 	want, err := os.ReadFile(name)
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(r.YAML))
+	require.Equal(t, string(want), string(r.Text))
 }
 
 func TestAScenarioThatHoldsIsRefused(t *testing.T) {
@@ -104,8 +104,8 @@ func TestWhatDoesNotHappenKeepsItsReason(t *testing.T) {
 	require.NoError(t, err)
 	small, _ := play(t, r)
 	require.Len(t, small.Timeline, 1, "the outage")
-	require.Contains(t, string(r.YAML), "tolerationSeconds:", "and what it was tolerated by")
-	require.Contains(t, string(r.YAML), "ClusterTaintPolicy")
+	require.Contains(t, string(r.Text), "tolerationSeconds:", "and what it was tolerated by")
+	require.Contains(t, string(r.Text), "ClusterTaintPolicy")
 }
 
 // some are the first scenarios of every so many files of the repository. To read all files takes longer than to run these.

@@ -52,13 +52,17 @@ func (t *trying) fails(text []byte) bool {
 	return t.whole(text)
 }
 
-// read reads a scenario that needs no other file; nil: it is none.
-func (t *trying) read(text []byte) *scenario.Scenario {
-	alone := scenario.Source{
+// alone is the source of a scenario that needs no other file.
+func alone() scenario.Source {
+	return scenario.Source{
 		Read: func(name string) ([]byte, error) { return nil, fmt.Errorf("%s is not part of the file", name) },
 		Glob: func(string) ([]string, error) { return nil, nil },
 	}
-	scenarios, problems := alone.Decode(t.config.Scenario.File, text)
+}
+
+// read reads a scenario that needs no other file; nil: it is none.
+func (t *trying) read(text []byte) *scenario.Scenario {
+	scenarios, problems := alone().Decode(t.config.Scenario.File, text)
 	if len(problems) > 0 || len(scenarios) != 1 {
 		return nil
 	}
