@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/daemon/leadership"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/election"
 )
 
 // configured reads a command line, with a file of the text in place of FILE.
@@ -88,7 +88,7 @@ func TestSharingAnEtcdIsHeldToWhatCanWork(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://a:2379", "https://b:2379"}, c.etcdServers)
 	require.Equal(t, "/prod", c.etcdPrefix)
-	require.Equal(t, leadership.Timing{LeaseDuration: 30 * time.Second, RenewDeadline: 3500 * time.Millisecond, RetryPeriod: time.Second}, c.election)
+	require.Equal(t, election.Timing{LeaseDuration: 30 * time.Second, RenewDeadline: 3500 * time.Millisecond, RetryPeriod: time.Second}, c.election)
 
 	_, err = configured(t, "etcdPrefix: prod/\netcdCompactionInterval: -1s\nleaderElectLeaseDuration: 3s\n")
 	require.EqualError(t, err, `etcdPrefix: "prod/" must begin with a slash and not end with one
@@ -138,11 +138,11 @@ func TestTheInvariantMonitorRunsUnlessItIsTurnedOff(t *testing.T) {
 func TestAnElectionAtAnotherAPIServerIsNotHasty(t *testing.T) {
 	for _, c := range []struct {
 		file string
-		want leadership.Timing
+		want election.Timing
 	}{
-		{"", leadership.Timing{LeaseDuration: 5 * time.Second, RenewDeadline: 3500 * time.Millisecond, RetryPeriod: time.Second}},
-		{"attach: in-cluster\n", leadership.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}},
-		{"attach: in-cluster\nleaderElectRetryPeriod: 3s\n", leadership.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 3 * time.Second}},
+		{"", election.Timing{LeaseDuration: 5 * time.Second, RenewDeadline: 3500 * time.Millisecond, RetryPeriod: time.Second}},
+		{"attach: in-cluster\n", election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}},
+		{"attach: in-cluster\nleaderElectRetryPeriod: 3s\n", election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 3 * time.Second}},
 	} {
 		o, err := configured(t, c.file)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"leeward/runtime/daemon/etcd"
-	"leeward/runtime/daemon/leadership"
+	"leeward/runtime/fleet/election"
 )
 
 // sharing are the options of a daemon that shares an etcd with others. Their names are those of Kubernetes' flags.
@@ -18,7 +18,7 @@ type sharing struct {
 	etcdServers                                       []string
 	etcdPrefix, etcdCAFile, etcdCertFile, etcdKeyFile string
 	etcdCompaction                                    time.Duration
-	election                                          leadership.Timing
+	election                                          election.Timing
 }
 
 // addTo adds them as flags, at their defaults.
@@ -37,11 +37,11 @@ func (o *sharing) addTo(set *pflag.FlagSet) {
 // besideAnother has the defaults of an election by another control plane's API server be those of its controllers: that server may be
 // slow.
 func (o *sharing) besideAnother(given map[string]string) {
-	defaults := leadership.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
+	usual := election.Usual
 	for field, times := range map[string][2]*time.Duration{
-		"leaderElectLeaseDuration": {&o.election.LeaseDuration, &defaults.LeaseDuration},
-		"leaderElectRenewDeadline": {&o.election.RenewDeadline, &defaults.RenewDeadline},
-		"leaderElectRetryPeriod":   {&o.election.RetryPeriod, &defaults.RetryPeriod},
+		"leaderElectLeaseDuration": {&o.election.LeaseDuration, &usual.LeaseDuration},
+		"leaderElectRenewDeadline": {&o.election.RenewDeadline, &usual.RenewDeadline},
+		"leaderElectRetryPeriod":   {&o.election.RetryPeriod, &usual.RetryPeriod},
 	} {
 		if given[field] == "" {
 			*times[0] = *times[1]

@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
 
 	"leeward/messages/api"
+	"leeward/runtime/fleet/election"
 )
 
 // The waits between attempts at one Work that the member, or the hub, refuses.
@@ -35,13 +35,8 @@ type term struct {
 	applied map[string]map[identity]*applied
 }
 
-// The timing of the election. Source: the defaults of Kubernetes' controllers.
-const (
-	leaseDuration = 15 * time.Second
-	renewDeadline = 10 * time.Second
-	retryPeriod   = 2 * time.Second
-	electionLease = "leeward-agent"
-)
+// electionLease is the Lease in the member by which one of several replicas applies Works.
+const electionLease = "leeward-agent"
 
 // leadUntil applies Works until the context ends: always, or while this replica holds the Lease in the member.
 func (a *Agent) leadUntil(ctx context.Context) {
@@ -53,27 +48,14 @@ func (a *Agent) leadUntil(ctx context.Context) {
 		LeaseMeta: metav1.ObjectMeta{Namespace: a.ElectionNamespace, Name: electionLease}, Client: a.member.leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: a.Identity},
 	}
+	one := election.Candidate{Name: electionLease, Lock: lock, Timing: election.Usual, Lead: func(ctx context.Context) error {
+		a.lead(ctx)
+		a.Log.Info().Msg("this replica applies no Works")
+		return nil
+	}}
 	for ctx.Err() == nil {
-		began, ended := make(chan context.Context, 1), make(chan struct{})
-		e, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-			Lock: lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod, ReleaseOnCancel: true, Name: electionLease,
-			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: func(ctx context.Context) { began <- ctx },
-				OnStoppedLeading: func() { a.Log.Info().Msg("this replica applies no Works") },
-			},
-		})
-		if err != nil {
+		if err := one.Stand(ctx); err != nil {
 			panic(err) // the configuration is fixed
-		}
-		go func() {
-			defer close(ended)
-			e.Run(ctx)
-		}()
-		select {
-		case elected := <-began:
-			a.lead(elected)
-			<-ended
-		case <-ended:
 		}
 	}
 }

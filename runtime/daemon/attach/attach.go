@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"leeward/messages"
-	"leeward/runtime/daemon/leadership"
 	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/election"
 	"leeward/runtime/fleet/shadow"
 )
 
@@ -32,7 +32,7 @@ type Config struct {
 	// Namespace has the Lease by which one of several daemons acts, Timing says how long one that is gone is waited for, and Identity names
 	// this one and no other process ever.
 	Namespace, Identity string
-	Timing              leadership.Timing
+	Timing              election.Timing
 	Clock               clock.Clock
 	Log                 zerolog.Logger
 	Metrics             *telemetry.Attached

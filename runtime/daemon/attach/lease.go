@@ -9,8 +9,9 @@ import (
 	"github.com/benbjohnson/clock"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"leeward/runtime/fleet/election"
 )
 
 // LeaseName is that of the Lease by which one of several Leewards acts.
@@ -25,8 +26,6 @@ type lease struct {
 	lasts time.Duration
 	// until is when the right to write ends, in nanoseconds of Unix time; 0: there is none.
 	until atomic.Int64
-	// ever: this process has led.
-	ever atomic.Bool
 }
 
 // Create makes the Lease with this process as its holder.
@@ -47,7 +46,6 @@ func (l *lease) Update(ctx context.Context, r resourcelock.LeaderElectionRecord)
 func (l *lease) held(began time.Time, r resourcelock.LeaderElectionRecord, err error) error {
 	if err == nil && r.HolderIdentity == l.Identity() {
 		l.until.Store(began.Add(l.lasts).UnixNano())
-		l.ever.Store(true)
 	}
 	return err
 }
@@ -57,8 +55,6 @@ func (l *lease) ends() (time.Time, bool) { return time.Unix(0, l.until.Load()), 
 
 // stand waits for the Lease, and leads until the context is done, the Lease is lost or lead returns. Then the Lease is given back.
 func (a *Attachment) stand(ctx context.Context, lead func(context.Context, *lease) error) error {
-	ctx, resign := context.WithCancel(ctx)
-	defer resign()
 	leases, err := coordinationclient.NewForConfig(a.rest)
 	if err != nil {
 		return fmt.Errorf("make a client of Leases: %w", err)
@@ -67,25 +63,9 @@ func (a *Attachment) stand(ctx context.Context, lead func(context.Context, *leas
 		LeaseMeta: metav1.ObjectMeta{Namespace: a.config.Namespace, Name: LeaseName}, Client: leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: a.config.Identity},
 	}}
-	ended := make(chan error, 1)
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: l, Name: LeaseName, ReleaseOnCancel: true,
-		LeaseDuration: a.config.Timing.LeaseDuration, RenewDeadline: a.config.Timing.RenewDeadline, RetryPeriod: a.config.Timing.RetryPeriod,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) {
-				defer resign()
-				ended <- lead(ctx, l)
-			},
-			OnStoppedLeading: func() {},
-			OnNewLeader:      func(who string) { a.config.Log.Info().Str("leader", who).Msg("leader") },
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("stand for leader: %w", err)
+	once := election.Candidate{
+		Name: LeaseName, Lock: l, Timing: a.config.Timing, Lead: func(ctx context.Context) error { return lead(ctx, l) },
+		Leader: func(who string) { a.config.Log.Info().Str("leader", who).Msg("leader") },
 	}
-	elector.Run(ctx)
-	if !l.ever.Load() {
-		return nil
-	}
-	return <-ended
+	return once.Stand(ctx)
 }

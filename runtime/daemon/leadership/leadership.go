@@ -5,16 +5,15 @@ package leadership
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/benbjohnson/clock"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/utils/ptr"
 
 	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/election"
 )
 
 // Where the Lease is.
@@ -27,29 +26,6 @@ var leases = coordinationv1.Resource("leases")
 
 // Key is that of the Lease.
 var Key = engine.Key(leases, Namespace, Name)
-
-// Timing says how long a leader that is gone is waited for. Source: Kubernetes' --leader-elect flags.
-type Timing struct {
-	// LeaseDuration is how long the others wait after they last saw the Lease renewed, RenewDeadline how long a leader
-	// goes on trying to renew it, and RetryPeriod how often all of them try.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-}
-
-// Validate reports what no leader could be found by.
-func (t Timing) Validate() []error {
-	var problems []error
-	if t.LeaseDuration < time.Second {
-		problems = append(problems, fmt.Errorf("leaderElectLeaseDuration: %s is less than 1s", t.LeaseDuration))
-	}
-	if t.RenewDeadline >= t.LeaseDuration {
-		problems = append(problems, fmt.Errorf("leaderElectRenewDeadline: %s must be less than leaderElectLeaseDuration, %s", t.RenewDeadline, t.LeaseDuration))
-	}
-	if t.RetryPeriod <= 0 || float64(t.RenewDeadline) <= leaderelection.JitterFactor*float64(t.RetryPeriod) {
-		problems = append(problems, fmt.Errorf("leaderElectRetryPeriod: %s must be more than 0 and less than %.2g of leaderElectRenewDeadline, %s",
-			t.RetryPeriod, 1/leaderelection.JitterFactor, t.RenewDeadline))
-	}
-	return problems
-}
 
 // Holder returns who leads by a Lease, and until when, as far as it says; zero if no daemon does.
 func Holder(l *coordinationv1.Lease) (who string, until time.Time) {
@@ -65,7 +41,7 @@ type Candidate struct {
 	Clock  clock.Clock
 	// Identity names it among the others, and no other process ever.
 	Identity string
-	Timing   Timing
+	Timing   election.Timing
 	// Lead leads from a term's beginning to its end: until the context is done, or it does not want to any more. An error
 	// ends the candidacy.
 	Lead func(ctx context.Context, term int64) error
@@ -123,30 +99,15 @@ func (c *Candidate) Run(ctx context.Context) error {
 
 // stand leads for one term at most. Afterwards the Lease is given back, if it still can be.
 func (c *Candidate) stand(ctx context.Context) error {
+	l := &lock{candidate: c}
+	once := election.Candidate{
+		Name: Name, Lock: l, Timing: c.Timing, Leader: c.Leader,
+		Lead: func(ctx context.Context) error { return c.Lead(ctx, l.term.Load()) },
+	}
 	ctx, resign := context.WithCancel(ctx)
 	defer resign()
-	l, ended := &lock{candidate: c}, make(chan error, 1)
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: l, Name: Name, ReleaseOnCancel: true,
-		LeaseDuration: c.Timing.LeaseDuration, RenewDeadline: c.Timing.RenewDeadline, RetryPeriod: c.Timing.RetryPeriod,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) {
-				defer resign()
-				ended <- c.Lead(ctx, l.term.Load())
-			},
-			OnStoppedLeading: func() {},
-			OnNewLeader:      c.Leader,
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("stand for leader: %w", err)
-	}
 	if c.Late != nil {
 		go c.watch(ctx, l)
 	}
-	elector.Run(ctx)
-	if l.term.Load() == 0 { // it never led
-		return nil
-	}
-	return <-ended
+	return once.Stand(ctx)
 }

@@ -15,10 +15,11 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/etcd"
 	"leeward/runtime/daemon/etcd/etcdtest"
+	"leeward/runtime/fleet/election"
 )
 
 // quick has a standby take over after a second.
-var quick = Timing{LeaseDuration: time.Second, RenewDeadline: 600 * time.Millisecond, RetryPeriod: 100 * time.Millisecond}
+var quick = election.Timing{LeaseDuration: time.Second, RenewDeadline: 600 * time.Millisecond, RetryPeriod: 100 * time.Millisecond}
 
 // candidate is a daemon that says when it leads, and leads until it is told to stop.
 type candidate struct {
@@ -158,17 +159,17 @@ func TestAnErrorOfTheLeaderEndsTheCandidacy(t *testing.T) {
 
 func TestTimingsMustLeaveTimeToRenew(t *testing.T) {
 	for name, c := range map[string]struct {
-		timing Timing
+		timing election.Timing
 		want   []string
 	}{
-		"those of Kubernetes": {Timing{15 * time.Second, 10 * time.Second, 2 * time.Second}, nil},
-		"a lease too short for its unit, and for the deadline": {Timing{500 * time.Millisecond, time.Second, 100 * time.Millisecond}, []string{
+		"those of Kubernetes": {election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}, nil},
+		"a lease too short for its unit, and for the deadline": {election.Timing{LeaseDuration: 500 * time.Millisecond, RenewDeadline: time.Second, RetryPeriod: 100 * time.Millisecond}, []string{
 			"leaderElectLeaseDuration: 500ms is less than 1s", "leaderElectRenewDeadline: 1s must be less than leaderElectLeaseDuration, 500ms",
 		}},
-		"a period as long as the deadline": {Timing{15 * time.Second, 10 * time.Second, 10 * time.Second}, []string{
+		"a period as long as the deadline": {election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 10 * time.Second}, []string{
 			"leaderElectRetryPeriod: 10s must be more than 0 and less than 0.83 of leaderElectRenewDeadline, 10s",
 		}},
-		"no period": {Timing{15 * time.Second, 10 * time.Second, 0}, []string{
+		"no period": {election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 0}, []string{
 			"leaderElectRetryPeriod: 0s must be more than 0 and less than 0.83 of leaderElectRenewDeadline, 10s",
 		}},
 	} {
