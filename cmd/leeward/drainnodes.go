@@ -252,7 +252,7 @@ func (r *removing) fail(what string, p *removed, why any) {
 
 // previewNodes says which pods the drains would evict, where others would run in their place, and what budgets would block.
 func (d *draining) previewNodes(c *cobra.Command, targets []target) error {
-	objects, err := clusterObjects(c.Context(), d.from)
+	objects, err := clusterObjects(c.Context(), d.from, c.ErrOrStderr())
 	if err != nil {
 		return fmt.Errorf("preview: %w", err)
 	}

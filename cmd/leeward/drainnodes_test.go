@@ -52,6 +52,13 @@ func TestADryRunOfADrainSaysWhatABudgetWouldBlock(t *testing.T) {
 	require.Regexp(t, `shop +bare +n3 +0s +drain of node n3`, stdout)
 	require.Regexp(t, `shop +web-1 +<none> +blocked +Cannot evict pod as it would violate the pod's disruption budget. The disruption budget b needs 1 healthy pods and has 1 currently`, stdout)
 	require.Empty(t, s.Requests())
+	s.Forbid("/apis/policy/v1/poddisruptionbudgets")
+	for _, preview := range []string{"drain nodes n3 --ignore-daemonsets --force", "taint nodes n3 gone:NoExecute"} {
+		code, stdout, stderr = at(t, s, preview+" --dry-run=client")
+		require.Zero(t, code, stderr)
+		require.Regexp(t, `shop +web-1 +n3 +0s `, stdout)
+		require.Contains(t, stderr, "Warning: PodDisruptionBudgets are unknown, and which evictions they would block: ")
+	}
 }
 
 func TestADrainIsGivenUpAfterItsTimeout(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +62,7 @@ below it. Without -f it is read from the API server of a kubeconfig, that of lee
 is installed or written.`
 
 func (s *fleetSource) add(c *cobra.Command) {
-	c.Flags().StringArrayVarP(&s.files, "filename", "f", nil, "manifests, a dump, a recording, a scenario, or a directory of manifests, in place of a server; may be given again")
+	c.Flags().StringArrayVarP(&s.files, "filename", "f", nil, "manifests, a dump, a recording, a scenario, a directory of manifests, or - for standard input, in place of a server; may be given again")
 	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json", "jsonl"); err != nil {
 		panic(fmt.Sprintf("complete --filename: %v", err))
 	}
@@ -157,7 +158,7 @@ func (s *fleetSource) nodes(ctx context.Context, warnings io.Writer) (*scenario.
 	}
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
-	objects, err := clusterObjects(ctx, c)
+	objects, err := clusterObjects(ctx, c, warnings)
 	if err != nil {
 		return nil, refused(fmt.Errorf("%s: %w", host, err))
 	}
@@ -202,9 +203,11 @@ func fleetFrom(source scenario.Source, files []string) (*scenario.Scenario, erro
 // filesIn are the files that paths name, each once. In a directory, configuration files of leewardd hold nothing of a fleet.
 func filesIn(paths []string) (files []string, err error) {
 	for _, path := range paths {
-		some, err := filesOf(path)
-		if err != nil {
-			return nil, err
+		some := []string{path}
+		if path != stdin {
+			if some, err = filesOf(path); err != nil {
+				return nil, err
+			}
 		}
 		for _, file := range some {
 			if file != path {
@@ -248,12 +251,25 @@ func fromDisk(most int64) scenario.Source {
 	}}
 }
 
+// stdin is the name of standard input among files, as kubectl has it.
+const stdin = "-"
+
+// readStdin reads it once: both sides of a comparison may name it.
+var readStdin = sync.OnceValues(func() ([]byte, error) { return boundedFile(os.Stdin, "standard input") })
+
 // bounded reads a file that is not too large.
 func bounded(name string) ([]byte, error) {
+	if name == stdin {
+		return readStdin()
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
+	return boundedFile(f, name)
+}
+
+func boundedFile(f *os.File, name string) ([]byte, error) {
 	var data []byte
 	info, err := f.Stat()
 	if err == nil && info.Size() <= mostFile {

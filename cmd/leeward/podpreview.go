@@ -17,6 +17,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/rehearsal"
 )
 
@@ -35,7 +36,7 @@ func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *tain
 	for i, at := range targets {
 		edits[i] = &messages.EditNode{Node: messages.NodeName(at.name), Taint: changes.Add, Untaint: changes.Remove, By: "by a user"}
 	}
-	objects, err := clusterObjects(c.Context(), t.from)
+	objects, err := clusterObjects(c.Context(), t.from, c.ErrOrStderr())
 	if err != nil {
 		return fmt.Errorf("preview: %w", err)
 	}
@@ -50,13 +51,18 @@ func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *tain
 	return printPodMoves(c.OutOrStdout(), moves)
 }
 
-// clusterObjects are the nodes and pods of a cluster, with what keeps the pods up, and budgets, which not every server has.
-func clusterObjects(ctx context.Context, from source) (objects []api.Object, err error) {
+// clusterObjects are the nodes and pods of a cluster, with what keeps the pods up, and budgets, which not every server has, and not every
+// user may list: then they are unknown, which is told.
+func clusterObjects(ctx context.Context, from source, warnings io.Writer) (objects []api.Object, err error) {
 	for _, r := range []*catalog.Resource{
 		catalog.PodBudgets, catalog.Nodes, catalog.Pods, workloads("Deployment"), workloads("ReplicaSet"), workloads("StatefulSet"), workloads("DaemonSet"),
 	} {
 		some, _, err := from.List(ctx, r, "", "")
-		if err != nil && (r != catalog.PodBudgets || !apierrors.IsNotFound(err)) {
+		switch {
+		case r == catalog.PodBudgets && apierrors.IsNotFound(err):
+		case r == catalog.PodBudgets && apierrors.IsForbidden(err):
+			say(warnings, "Warning: PodDisruptionBudgets are unknown, and which evictions they would block: "+journal.Printable(err.Error())+"\n")
+		case err != nil:
 			return nil, fmt.Errorf("list %s: %w", r.Plural, err)
 		}
 		if objects = append(objects, some...); len(objects) > podPreviewLimit {

@@ -74,6 +74,10 @@ clock, and compared with the same fleet without them. Nothing is written.
 A change is a flag; several happen together. With @ and a duration at the end of its value, such as --drain eu-1@5m, it
 happens so much later.
 
+` + fromFleetDoc + `
+With --apply the workloads of its bindings are listed, too: a policy may select others of them. That needs the right to list
+their kinds.
+
 Exit codes:
   0  nothing would change
   1  an eviction, a placement or availability would

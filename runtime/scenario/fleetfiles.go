@@ -15,6 +15,7 @@ import (
 // scenario that includes them all would have them. Where s.Scenario names one, it is that scenario of the files.
 func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 	if len(files) == 1 || s.Scenario != "" {
+		s.Read = once(s.Read)
 		all, problems := s.Among(files)
 		switch {
 		case len(problems) > 0:
@@ -41,6 +42,21 @@ func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 		r.problems = problem(files[0], "holds no manifest")
 	}
 	return &Scenario{Objects: r.objects, Members: r.members}, r.problems
+}
+
+// once reads each file once, also where it is asked for again: it may be a pipe.
+func once(read func(string) ([]byte, error)) func(string) ([]byte, error) {
+	known := map[string][]byte{}
+	return func(name string) ([]byte, error) {
+		if data, is := known[name]; is {
+			return data, nil
+		}
+		data, err := read(name)
+		if err == nil {
+			known[name] = data
+		}
+		return data, err
+	}
 }
 
 // FleetOf is the fleet of objects that were not read from manifests: of a server, or of the beginning of a recording. Problems name
