@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario/assess"
 	"leeward/runtime/scenario/forecast"
+	"leeward/runtime/scenario/replay"
 	"leeward/runtime/storm"
 )
 
@@ -86,7 +88,7 @@ Exit codes:
 	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 if such a loss leaves workloads unavailable or unschedulable ("+strings.Join(failWords(), ", ")+"), or with :down or :overflow does that, too")
 	f.Var(&a.jobs, "jobs", "contingencies that run at the same time")
 	f.StringVar(&a.by, "by", assess.ByNamespace, "what the page and -o json group workloads by: namespace, or the key of a label of theirs, such as tier")
-	f.StringVar(&a.html, "html", "", "file to write a page to, with a heat map and the details of each contingency")
+	f.StringVar(&a.html, "html", "", "file to write the viewer to, with a heat map, each contingency, and the lanes of the worst")
 	f.VarP(&a.output, "output", "o", "text, wide, json or yaml")
 	complete(c, "profile", config.Profiles())
 	complete(c, "kind", a.kind.choices)
@@ -133,11 +135,8 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 		return unfinished(err, &a.from, "assessed to its end")
 	}
 	if page != nil {
-		if err := pages.WriteAssessment(page, assessment, a.command()); err != nil {
-			return internal(err)
-		}
-		if err := page.finish(); err != nil {
-			return internal(err)
+		if err := a.draw(ctx, page, &config, assessment); err != nil {
+			return unfinished(err, &a.from, "assessed to its end")
 		}
 	}
 	err = printed(c.OutOrStdout(), a.output.word, assessment, func(out io.Writer) error { return assess.WriteText(out, assessment, a.output.word == "wide") })
@@ -163,6 +162,66 @@ func (a *assessing) check() error {
 	}
 	_, problems := config.Resolve(a.profile, a.set)
 	return errors.Join(append(problems, a.from.check())...)
+}
+
+const (
+	// mostLanes is how many contingencies the page has lanes of, the worst first, and mostLaneWorkloads how many workloads they may
+	// have together: each is played again, and a page of more is slow to open.
+	mostLanes         = 12
+	mostLaneWorkloads = 20_000
+)
+
+// draw writes the page: with the lanes of the worst contingencies, as many as are affordable.
+func (a *assessing) draw(ctx context.Context, page *pageFile, c *assess.Config, result *assess.Assessment) error {
+	left := min(mostLanes, mostLaneWorkloads/max(1, result.Fleet.Workloads))
+	var lanes []*replay.Run
+	for _, o := range result.Contingencies {
+		if len(lanes) == left {
+			break
+		}
+		if o.SameAs != "" || !o.Changes() {
+			continue
+		}
+		run, err := played(ctx, c, o)
+		if err != nil {
+			return err
+		}
+		lanes = append(lanes, run)
+	}
+	if err := pages.WriteAssessment(page, &pages.Assessment{Command: a.command(), Losing: a.losing(), Assessment: result}, lanes); err != nil {
+		return err
+	}
+	return page.finish()
+}
+
+// played is a contingency as a run.
+func played(ctx context.Context, c *assess.Config, o *assess.Outcome) (*replay.Run, error) {
+	var clusters []messages.ClusterName
+	for _, name := range o.Clusters {
+		clusters = append(clusters, messages.ClusterName(name))
+	}
+	s, err := c.Losing(clusters, 0)
+	if err != nil {
+		return nil, err
+	}
+	run, err := replay.PlayContext(ctx, s, replay.Options{Seed: c.Seed})
+	if err != nil {
+		return nil, err
+	}
+	run.Name, run.File, run.Description = o.Name, "", fmt.Sprintf("What the loss of %s (%s) would lead to, on a virtual clock: nothing of this has happened.", o.Name, c.Outage)
+	return run, nil
+}
+
+// losing plays one contingency again: what is lost is still missing.
+func (a *assessing) losing() string {
+	words := append([]string{"leeward what-if"}, a.from.words()...)
+	if a.profile != "" {
+		words = append(words, "--profile "+a.profile)
+	}
+	for _, o := range overrides(a.set) {
+		words = append(words, "--config "+o)
+	}
+	return strings.Join(append(words, "--seed "+a.seed.String(), "--kind "+a.kind.word, "--startup "+a.startup.String(), "--lose"), " ")
 }
 
 // command repeats the assessment.

@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	pages "leeward/runtime/report/page"
+	"leeward/runtime/report/viewer"
 	"leeward/runtime/scenario/assess"
 )
 
@@ -45,8 +51,39 @@ func TestAssessWritesItsPageAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile("fleet.yaml", []byte(text), 0o400))
 	_, log := assessedAs(t, 0, "-f", "fleet.yaml", "--html", "page.html")
 	require.Equal(t, "wrote page.html\n", log)
-	require.Contains(t, read(t, "page.html"), "leeward assess -f fleet.yaml --seed 1 --kind power --startup 30s")
 	require.Len(t, filesOfTree(t, "."), 2)
+	var report pages.Assessment
+	page := read(t, "page.html")
+	dataOf(t, page, "report", &report)
+	require.Equal(t, "leeward assess -f fleet.yaml --seed 1 --kind power --startup 30s", report.Command)
+	require.Equal(t, "leeward what-if -f fleet.yaml --seed 1 --kind power --startup 30s --lose", report.Losing)
+	require.NotEmpty(t, report.Lanes)
+	for i, name := range report.Lanes {
+		var lanes viewer.Document
+		dataOf(t, page, fmt.Sprint("run-", i), &lanes)
+		run := lanes.Runs[0]
+		o := report.Assessment.Contingencies[slices.IndexFunc(report.Assessment.Contingencies, func(o *assess.Outcome) bool { return o.Name == name })]
+		require.True(t, run.Prediction)
+		require.Equal(t, name, run.Name)
+		started := 0
+		for _, kind := range run.Facts.Kind {
+			if run.Strings[kind] == "EvictionStarted" {
+				started++
+			}
+		}
+		require.GreaterOrEqual(t, started, o.Evicted.Workloads, "the lanes of %s show what it says", name)
+	}
+}
+
+// dataOf reads what a page has in a block.
+func dataOf(t *testing.T, page, id string, into any) {
+	t.Helper()
+	_, text, found := strings.Cut(page, `id="`+id+`">`)
+	require.True(t, found, id)
+	text, _, _ = strings.Cut(text, "<")
+	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	require.NoError(t, err)
+	require.NoError(t, json.NewDecoder(packed).Decode(into))
 }
 
 func TestAssessExitsByWhatItIsToFailOn(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/runtime/fleet/shadow"
+	pages "leeward/runtime/report/page"
 )
 
 func shadowCommand() *cobra.Command {
@@ -25,6 +26,7 @@ func shadowCommand() *cobra.Command {
 
 func shadowReportCommand() *cobra.Command {
 	form := wordFlag{"text", []string{"text", "wide", "json", "yaml"}}
+	html := ""
 	c := &cobra.Command{
 		Use:   "report FILE",
 		Short: "Sum up comparisons of decisions by workload",
@@ -39,16 +41,20 @@ Exit codes:
   3  an internal error, or a file that cannot be read`,
 		Example: `  leeward shadow report cmd/leeward/testdata/comparisons.jsonl
   leeward shadow report cmd/leeward/testdata/comparisons.jsonl -o wide
-  leeward shadow report cmd/leeward/testdata/comparisons.jsonl -o json`,
+  leeward shadow report cmd/leeward/testdata/comparisons.jsonl -o json
+  leeward shadow report cmd/leeward/testdata/comparisons.jsonl --html shadow.html # both reasons, side by side`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return reportShadow(c.OutOrStdout(), args[0], form.word) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return reportShadow(c.OutOrStdout(), c.ErrOrStderr(), args[0], form.word, html)
+		},
 	}
+	c.Flags().StringVar(&html, "html", "", "file to write the viewer to, with the verdicts by workload and both reasons")
 	c.Flags().VarP(&form, "output", "o", "text, wide, json or yaml")
 	complete(c, "output", form.choices)
 	return c
 }
 
-func reportShadow(out io.Writer, path, form string) error {
+func reportShadow(out, stderr io.Writer, path, form, html string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return ofInput(err)
@@ -58,11 +64,34 @@ func reportShadow(out io.Writer, path, form string) error {
 	if err != nil {
 		return ofInput(fmt.Errorf("%s: %w", path, err))
 	}
+	if err := drawShadow(stderr, html, path, all); err != nil {
+		return err
+	}
 	wide := form == "wide"
 	if wide {
 		form = "text"
 	}
 	return printed(out, form, all, func(out io.Writer) error { return shadowTable(out, all, wide) })
+}
+
+// drawShadow writes the page, if one is asked for.
+func drawShadow(stderr io.Writer, html, path string, all *shadow.Report) error {
+	page, err := createPage(html)
+	if err != nil {
+		return internal(err)
+	}
+	if page == nil {
+		return nil
+	}
+	defer page.discard()
+	if err := pages.WriteShadow(page, all, path); err != nil {
+		return internal(err)
+	}
+	if err := page.finish(); err != nil {
+		return internal(err)
+	}
+	page.tell(stderr)
+	return nil
 }
 
 // shadowTable has a line for each workload, then examples of each that differs, and the sum of all.

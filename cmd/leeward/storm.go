@@ -98,6 +98,7 @@ Exit codes:
   leeward storm --nodes 5000 --pods 150000 --kill zone=a   # the nodes of one Kubernetes cluster
   leeward storm --nodes 100 --pods 3000 --kill 1 --profile kubernetes --paced
   leeward storm --html storm.html                          # a page with charts
+  leeward storm --profile karmada --compare before.json --html both.html
   leeward storm --simulate --seed 5000 --for 60s           # as many random fleets as a minute takes`,
 		Args: cobra.NoArgs,
 		RunE: s.run,
@@ -128,7 +129,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.Var(&s.lanes, "lanes", "lanes of actors that run in parallel")
 	f.VarP(&s.output, "output", "o", "text or json")
 	f.StringVar(&s.compare, "compare", "", "report in JSON to compare with this one")
-	f.StringVar(&s.html, "html", "", "file to write a page to, with charts of rates, latencies and load")
+	f.StringVar(&s.html, "html", "", "file to write the viewer to, with rates over time, waiting times and the load of each cluster, beside those of --compare")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
 	f.BoolVar(&s.durable, "durable", false, "run in real time with the daemon's store in a temporary folder: every object, Work and Event is made durable")
 	f.BoolVar(&s.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
@@ -176,7 +177,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	case err != nil:
 		return internal(err)
 	}
-	if err := errors.Join(s.write(c.OutOrStdout(), report, other), s.draw(page, report)); err != nil {
+	if err := errors.Join(s.write(c.OutOrStdout(), report, other), s.draw(page, report, other)); err != nil {
 		return internal(fmt.Errorf("write the report: %w", err))
 	}
 	page.tell(c.ErrOrStderr())
@@ -342,11 +343,11 @@ func (s *storming) write(w io.Writer, report, other *storm.Report) error {
 }
 
 // draw writes the page, if one is asked for.
-func (s *storming) draw(page *pageFile, report *storm.Report) error {
+func (s *storming) draw(page *pageFile, report, other *storm.Report) error {
 	if page == nil {
 		return nil
 	}
-	if err := pages.WriteStorm(page, report); err != nil {
+	if err := pages.WriteStorm(page, report, other); err != nil {
 		return err
 	}
 	return page.finish()

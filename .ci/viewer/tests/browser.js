@@ -20,7 +20,7 @@ export const close = () => browser.close();
 /** A page of a run, or of several. @param {string} name @param {How} [how] */
 export function open(name, how = {}) {
   const address = `file://${join(pages, name)}`;
-  return visit(address + (how.fragment ?? ''), address, 'leeward-lanes .name, main.index', how);
+  return visit(address + (how.fragment ?? ''), address, 'leeward-lanes .name, main.index, main.report', how);
 }
 
 /**

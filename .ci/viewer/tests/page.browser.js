@@ -146,8 +146,53 @@ test('several runs are a list, each of which opens', async () => {
   await calm();
 });
 
+test('a storm is a view of the page: strips with a cursor, waiting times, and the storm that it is compared with', async () => {
+  const { page, calm } = await open('storm.html');
+  assert.match(await page.locator('h1').innerText(), /1 of 3 clusters fail, all together ✗ failed/);
+  const strips = page.getByRole('slider', { name: 'Throughput over time' });
+  assert.ok((await painted(page, 'leeward-plot canvas')) > 1000);
+  await strips.focus();
+  await page.keyboard.press('ArrowRight');
+  assert.match((await strips.getAttribute('aria-valuetext')) ?? '', /^150ms: evicted 30\/s \(30\/s\), placed 40\/s/);
+  await page.getByLabel('Clock').selectOption('fleet');
+  assert.match(await page.getByRole('region', { name: 'Waiting times in figures' }).innerText(), /released\s+4\s+0s\s+0s\s+20s/);
+  await page.getByLabel('Search clusters').fill('m3');
+  assert.equal(await page.getByRole('region', { name: 'Load' }).locator('tbody tr').count(), 1);
+  const { page: again, calm: calmAgain } = await open('storm.html', { fragment: new URL(page.url()).hash });
+  assert.equal(await again.getByLabel('Clock').inputValue(), 'fleet', 'the address has the view');
+  assert.equal(await again.getByLabel('Search clusters').inputValue(), 'm3');
+  await calm();
+  await calmAgain();
+});
+
+test('a heat map leads to a contingency, and that to its lanes and back', async () => {
+  const { page, calm } = await open('assess.html');
+  assert.deepEqual(await page.locator('.rowname').allInnerTexts(), ['region eu', 'cluster eu-1'], 'the same clusters have one row, and what changes nothing has none');
+  await page.getByRole('button', { name: 'losing region eu: all of it' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  assert.equal(new URL(page.url()).hash, '#of=cluster+eu-1&group=shop');
+  assert.match(await page.locator('.chosen').innerText(), /Losing cluster eu-1[\s\S]*after 1m30s[\s\S]*namespace shop: 1 workload hit/);
+  await page.getByRole('button', { name: /losing region eu, shop: .* 1 workload unavailable in the end/ }).click();
+  assert.match(await page.locator('.chosen').innerText(), /2 replicas unschedulable[\s\S]*--lose region=eu/);
+  await page.getByRole('link', { name: /^Lanes of this outage/ }).click();
+  await page.locator('.verdict', { hasText: 'predicted' }).waitFor();
+  await page.getByRole('link', { name: 'All contingencies' }).click();
+  await page.locator('.cell.rowname.selected', { hasText: 'region eu' }).waitFor();
+  await calm();
+});
+
+test('verdicts of a shadow show both reasons', async () => {
+  const { page, calm } = await open('shadow.html');
+  assert.match(await page.locator('.example').innerText(), /eviction later[\s\S]*Leeward\s+2026-01-01 12:00:00Z leewardd on m1:2: <\/script>[\s\S]*the other\s+2026-01-01 12:01:00Z karmada-scheduler: <img/);
+  await page.getByLabel('Verdict').selectOption('never');
+  await page.getByText('0 of 1 workload').waitFor();
+  await calm();
+});
+
 test('words of users stay words, and the policy holds', async () => {
-  for (const name of ['hostile.html', 'two.html', 'none.html']) {
+  for (const name of ['hostile.html', 'two.html', 'none.html', 'storm.html', 'assess.html', 'shadow.html']) {
     const { page, calm } = await open(name);
     if (name === 'two.html') await page.getByRole('link').first().click();
     if (name === 'hostile.html') assert.ok((await names(page)).some((n) => n.includes('<img src=x onerror=')));
@@ -183,10 +228,10 @@ test('the policy stops what is injected', async () => {
 
 test('contrast, names and roles hold, light and dark, wide and on a phone', async () => {
   const phone = { width: 390, height: 844 };
-  for (const [name, ways] of /** @type {const} */ ([['one.html', [{}, { ...phone, dark: true }]], ['many.html', [{ dark: true }, phone]], ['several.html', [phone]]])) {
+  for (const [name, ways] of /** @type {const} */ ([['one.html', [{}, { ...phone, dark: true }]], ['many.html', [{ dark: true }, phone]], ['several.html', [phone]], ['storm.html', [{ ...phone, dark: true }]], ['assess.html', [{ dark: true }]], ['shadow.html', [phone]]])) {
     for (const how of ways) {
       const { page, calm } = await open(name, how);
-      if (name !== 'several.html') await page.locator('.name.lane').first().click();
+      if (name === 'one.html' || name === 'many.html') await page.locator('.name.lane').first().click();
       assert.deepEqual(await barriers(page), [], `${name} ${JSON.stringify(how)}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(wide <= 0, `nothing is wider than the screen: ${name} by ${wide}`);

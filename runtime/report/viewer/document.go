@@ -25,6 +25,8 @@ type Run struct {
 	Seed        uint64 `json:"seed"`
 	Profile     string `json:"profile"`
 	Passed      bool   `json:"passed"`
+	// Prediction is set where nothing of this has happened.
+	Prediction bool `json:"prediction,omitempty"`
 	// Error is why the run ended early.
 	Error string `json:"error,omitempty"`
 	// Repeat is the command that runs it again.

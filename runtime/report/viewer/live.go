@@ -7,7 +7,7 @@ var liveModules = []string{"scale.js", "dom.js", "paint.js", "livemodel.js", "li
 func Live() map[string][]byte {
 	files := map[string][]byte{"index.html": []byte(read("live.html"))}
 	for _, name := range append([]string{"viewer.css", "live.css"}, liveModules...) {
-		files[name] = []byte(read(name))
+		files[name] = []byte(lean(name))
 	}
 	return files
 }

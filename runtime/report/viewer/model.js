@@ -18,6 +18,7 @@ import { lowerBound } from './scale.js';
  * @property {number} seed
  * @property {string} profile
  * @property {boolean} passed
+ * @property {boolean} [prediction]
  * @property {string} [error]
  * @property {string} [repeat]
  * @property {number} end

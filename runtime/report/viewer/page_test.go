@@ -61,6 +61,17 @@ func TestModulesAreJoinedInOrder(t *testing.T) {
 	require.NotContains(t, script(), "<!--")
 }
 
+// TestAModuleIsSentWithoutItsComments holds modules to what that rests on: each text ends in its line.
+func TestAModuleIsSentWithoutItsComments(t *testing.T) {
+	for _, name := range slices.Concat(modules, liveModules) {
+		for i, line := range strings.Split(read(name), "\n") {
+			require.Zero(t, strings.Count(line, "`")%2, "%s:%d", name, i+1)
+		}
+		require.NotRegexp(t, `(?m)^ |@typedef`, lean(name), name)
+		require.Equal(t, strings.Count(read(name), "{\n"), strings.Count(lean(name), "{\n"), "no code of %s is missing", name)
+	}
+}
+
 // nothing is what a page may not do: load, or make markup or code of text.
 var nothing = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|XMLHttpRequest|WebSocket|EventSource|fetch\(|https?://|url\(|@import`)
 
@@ -133,14 +144,14 @@ func TestAPageHoldsItsRuns(t *testing.T) {
 
 func TestThePolicyAllowsTheScriptAndTheStyleAlone(t *testing.T) {
 	text, root := pageOf(t, outage())
-	require.Contains(t, text, `content="default-src 'none'; script-src '`+hash(script())+`'; style-src '`+hash(read("viewer.css"))+`';`)
+	require.Contains(t, text, `content="default-src 'none'; script-src '`+hash(script())+`'; style-src '`+hash(lean("viewer.css"))+`';`)
 	require.NotContains(t, text, "unsafe")
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "script" && slices.Contains(n.Attr, html.Attribute{Key: "type", Val: "module"}) {
 			require.Equal(t, hash(script()), hash(n.FirstChild.Data), "what a browser hashes is what was hashed")
 		}
 		if n.Type == html.ElementNode && n.Data == "style" {
-			require.Equal(t, hash(read("viewer.css")), hash(n.FirstChild.Data))
+			require.Equal(t, hash(lean("viewer.css")), hash(n.FirstChild.Data))
 		}
 	}
 }

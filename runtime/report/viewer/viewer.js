@@ -1,4 +1,4 @@
-// The page: reads the runs that it holds, shows one or the list of all, and keeps the address in step with what is shown.
+// The page: reads what it holds, shows the report that it is of, one run, or the list of all, and keeps the address in step with what is shown.
 import { h, fill, button } from './dom.js';
 import { clockText, numberText, slideView, spanText, zoomView, viewBetween } from './scale.js';
 import { Model } from './model.js';
@@ -9,11 +9,23 @@ import { looks } from './paint.js';
 import { LeewardAxis, LeewardFleet, LeewardReplicas, LeewardRegion } from './charts.js';
 import { LeewardLanes, LeewardSwatch } from './lanes.js';
 import { LeewardFilters, LeewardReason, LeewardTranscript, swatch } from './panels.js';
+import { stormReport } from './storm.js';
+import { assessmentReport } from './assess.js';
+import { shadowReport } from './shadow.js';
 
 /** @typedef {{name: string, file: string, seed: number, profile: string, passed: boolean, failed: number, expected: number, workloads: number, clusters: number, end: number}} Entry */
 
 /** The version of docs/viewer-data.md that this page reads. */
 const readable = 1;
+
+/** The views of reports, by the format of their data, with what a link back to each is called. @type {Record<string, [(data: any) => HTMLElement, string]>} */
+const reports = { 'leeward.dev/storm': [stormReport, 'The storm'], 'leeward.dev/assessment': [assessmentReport, 'All contingencies'], 'leeward.dev/shadow': [shadowReport, 'The report'] };
+
+/** Data of a version that this page reads. @param {any} data */
+function known(data) {
+  if (data.version !== readable) throw new Error(`version ${data.version} of its data is not known, only ${readable}`);
+  return data;
+}
 
 /** Data of the page: compressed JSON in a block that is not run. @param {string} id @returns {Promise<any>} */
 async function readBlock(id) {
@@ -39,6 +51,7 @@ export class LeewardViewer extends HTMLElement {
     try {
       /** @type {Entry[]} */
       this.index = await readBlock('index');
+      if (document.getElementById('report')) this.report = known(await readBlock('report'));
       await this.open();
     } catch (error) {
       fill(this, h('p', { class: 'empty' }, `This page could not be read: ${error instanceof Error ? error.message : error}`));
@@ -52,14 +65,15 @@ export class LeewardViewer extends HTMLElement {
     const link = fromFragment(location.hash);
     clearInterval(this.timer);
     clearTimeout(this.later);
-    if (link.run < 0 && index.length === 1) link.run = 0;
+    if (link.run < 0 && index.length === 1 && !this.report) link.run = 0;
     if (!index[link.run]) {
       this.s = undefined;
-      this.list(index);
+      if (this.report) fill(this, reports[this.report.format][0](this.report));
+      else this.list(index);
+      performance.mark('leeward-shown');
       return;
     }
-    const data = await readBlock(`run-${link.run}`);
-    if (data.version !== readable) throw new Error(`version ${data.version} of its data is not known, only ${readable}`);
+    const data = known(await readBlock(`run-${link.run}`));
     this.show(new Session(new Model(data.runs[0]), link));
   }
 
@@ -87,9 +101,12 @@ export class LeewardViewer extends HTMLElement {
   show(s) {
     this.s = s;
     const { run } = s.model;
-    document.title = `${run.name} – Leeward replay`;
+    document.title = `${run.name} – Leeward ${run.prediction ? 'prediction' : 'replay'}`;
     const failed = run.expectations.filter((e) => !e.passed).length;
-    const verdict = run.error ? '✗ ended early' : run.passed ? '✓ passed' : `✗ ${failed} of ${run.expectations.length} failed`;
+    const verdict = run.prediction ? 'predicted' : run.error ? '✗ ended early' : run.passed ? '✓ passed' : `✗ ${failed} of ${run.expectations.length} failed`;
+    const kind = run.prediction ? 'soft' : run.passed ? 'passed' : 'failed';
+    const back = this.report ? reports[this.report.format][1] : (this.index?.length ?? 0) > 1 ? `All ${numberText(this.index?.length ?? 0)} runs` : '';
+    const to = this.report && run.prediction ? `#${new URLSearchParams({ of: run.name })}` : '#';
     const notes = [run.error && `The run ended early: ${run.error}`, run.omitted.facts && `${numberText(run.omitted.facts)} facts are omitted`, run.omitted.workloads && `${numberText(run.omitted.workloads)} workloads are omitted`].filter(Boolean);
     const filters = make('leeward-filters', LeewardFilters);
     const parts = { axis: make('leeward-axis', LeewardAxis), fleet: make('leeward-fleet', LeewardFleet), replicas: make('leeward-replicas', LeewardReplicas), lanes: make('leeward-lanes', LeewardLanes), reason: make('leeward-reason', LeewardReason), transcript: make('leeward-transcript', LeewardTranscript) };
@@ -97,7 +114,7 @@ export class LeewardViewer extends HTMLElement {
     this.filters = filters;
     fill(this,
       h('header', { class: 'top' },
-        h('div', { class: 'title' }, (this.index?.length ?? 0) > 1 ? h('a', { href: '#', class: 'all' }, `All ${numberText(this.index?.length ?? 0)} runs`) : null, h('h1', {}, run.name), h('span', { class: `verdict ${run.passed ? 'passed' : 'failed'}` }, verdict),
+        h('div', { class: 'title' }, back ? h('a', { href: to, class: 'all' }, back) : null, h('h1', {}, run.name), h('span', { class: `verdict ${kind}` }, verdict),
           h('span', { class: 'soft small' }, `profile ${run.profile} · seed ${run.seed} · ${spanText(run.end)}`)),
         run.description ? h('p', { class: 'description soft' }, run.description) : null, notes.map((n) => h('p', { class: 'failed' }, n))),
       h('section', { class: 'bar', 'aria-label': 'Search and time' }, filters, this.controls(s)),
@@ -181,7 +198,7 @@ export class LeewardViewer extends HTMLElement {
       this.later = undefined;
       if (!this.s) return;
       const link = this.s.link();
-      if (this.index?.length === 1) link.run = -1;
+      if (this.index?.length === 1 && !this.report) link.run = -1;
       const fragment = toFragment(link);
       if (location.hash !== fragment) history.replaceState(null, '', fragment || location.pathname + location.search); // which is no hashchange
     }, 150);

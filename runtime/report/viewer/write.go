@@ -66,7 +66,7 @@ func encode(v any) ([]byte, error) {
 var files embed.FS
 
 // modules are the page's scripts, each after those that it imports.
-var modules = []string{"scale.js", "model.js", "filter.js", "link.js", "layout.js", "dom.js", "paint.js", "state.js", "charts.js", "lanes.js", "panels.js", "viewer.js"}
+var modules = []string{"scale.js", "model.js", "filter.js", "link.js", "layout.js", "dom.js", "paint.js", "state.js", "charts.js", "lanes.js", "panels.js", "figures.js", "plot.js", "reports.js", "storm.js", "assess.js", "shadow.js", "viewer.js"}
 
 // Page writes runs as one file that needs nothing else: no network and no other file. Words of users are in compressed blocks
 // alone, which the page's script reads as data.
@@ -92,11 +92,27 @@ type entry struct {
 }
 
 // Add writes the next run.
-func (p *Page) Add(r *replay.Run) error {
+func (p *Page) Add(r *replay.Run) error { return p.add(r, Of(r)) }
+
+// Predict writes the next run, of what has not happened.
+func (p *Page) Predict(r *replay.Run) error {
+	of := Of(r)
+	of.Prediction = true
+	return p.add(r, of)
+}
+
+// Report writes what the page is of, where that is no list of runs: a document with a format and a version.
+func (p *Page) Report(data any) error {
 	if err := p.begin(); err != nil {
 		return err
 	}
-	of := Of(r)
+	return p.block("report", data)
+}
+
+func (p *Page) add(r *replay.Run, of *Run) error {
+	if err := p.begin(); err != nil {
+		return err
+	}
 	p.index = append(p.index, entry{
 		Name: of.Name, File: of.File, Seed: of.Seed, Profile: of.Profile, Passed: of.Passed, Failed: r.Failures(), Expected: len(of.Expectations),
 		Workloads: len(of.Workloads), Clusters: len(of.Clusters), End: of.End,
@@ -158,7 +174,7 @@ var script = sync.OnceValue(joined)
 
 // head is the head of a page with its style, and a policy that allows style and script by their hashes, and nothing else.
 func head() string {
-	style := read("viewer.css")
+	style := lean("viewer.css")
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -167,7 +183,7 @@ func head() string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="leeward">
-<title>Leeward replay</title>
+<title>Leeward</title>
 <style>` + style + `</style>
 </head>
 <body>
@@ -192,9 +208,18 @@ func joined() string {
 	exports := regexp.MustCompile(`(?m)^export `)
 	var text strings.Builder
 	for _, name := range modules {
-		text.WriteString(exports.ReplaceAllString(imports.ReplaceAllString(read(name), ""), ""))
+		text.WriteString(exports.ReplaceAllString(imports.ReplaceAllString(lean(name), ""), ""))
 	}
 	return text.String()
+}
+
+// comments are those that have their lines to themselves, and indents what lines begin with: a browser needs neither. No text of a
+// module goes over several lines.
+var comments, indents = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*+[^*/])*\*+/)\n`), regexp.MustCompile(`(?m)^ +`)
+
+// lean is a module or a style sheet as it is sent.
+func lean(name string) string {
+	return indents.ReplaceAllString(comments.ReplaceAllString(read(name), ""), "")
 }
 
 func read(name string) string {
