@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path"
 	"time"
 
@@ -41,6 +42,7 @@ const (
 	pagePath    = "/ui/"
 	watchPath   = pagePath + "data/watch"
 	explainPath = pagePath + "data/explain"
+	searchPath  = pagePath + "data/search"
 
 	// viewLasts is how long a viewer is told before he must ask again, and with it how long after its end a token still shows him
 	// anything.
@@ -50,6 +52,9 @@ const (
 	// explainsWithin is how long an explanation may take, and explanationsWait how many may wait for the one that is made.
 	explainsWithin   = 15 * time.Second
 	explanationsWait = 7
+	// searchesWithin is how long a search may take, and searchesWait how many may wait for the one that is made.
+	searchesWithin = 5 * time.Second
+	searchesWait   = 31
 )
 
 // pageTypes are the types of the files of the page, by their extensions.
@@ -65,13 +70,10 @@ type live struct {
 	hub    *picture.Hub
 	access authorizer.Authorizer
 	clock  clock.Clock
-	// explaining lets one explanation be made, and one user wait with one more.
-	explaining, explainers *turns
 }
 
 func newLive(c *Config) *live {
-	return &live{Page: c.Page, hub: picture.New(c.Engine, c.Clock), access: roles{authorize}, clock: c.Clock,
-		explaining: newTurns(1, explanationsWait), explainers: newTurns(1, 1)}
+	return &live{Page: c.Page, hub: picture.New(c.Engine, c.Clock), access: roles{authorize}, clock: c.Clock}
 }
 
 // before serves the files to every browser, and all else by the chain of handlers that knows its users. That chain ends a connection
@@ -94,7 +96,16 @@ func (l *live) before(chain http.Handler) http.Handler {
 func (l *live) serve(s *server.GenericAPIServer) {
 	mux := s.Handler.NonGoRestfulMux
 	mux.Handle(watchPath, guarded(l.allowed(l.watch)))
-	mux.Handle(explainPath, guarded(l.allowed(l.explain)))
+	mux.Handle(explainPath, guarded(l.allowed(l.answers(&question{
+		what: "explanation", within: explainsWithin, slow: "leeward explain has no such limit", all: newTurns(1, explanationsWait), users: newTurns(1, 1),
+		answer: func(ctx context.Context, q url.Values) (any, error) {
+			return l.Explain(ctx, q.Get("kind"), q.Get("name"))
+		},
+	}))))
+	mux.Handle(searchPath, guarded(l.allowed(l.answers(&question{
+		what: "search", within: searchesWithin, slow: "kubectl get has no such limit", all: newTurns(1, searchesWait), users: newTurns(1, 1),
+		answer: func(ctx context.Context, q url.Values) (any, error) { return l.hub.Search(ctx, q.Get("q")) },
+	}))))
 }
 
 // guarded gives every answer the headers that keep the page to itself.
@@ -222,31 +233,42 @@ func ending(err error) []byte {
 	return []byte(`{"reason":"renew"}`)
 }
 
-// explain says why one object is as it is.
-func (l *live) explain(w http.ResponseWriter, r *http.Request, user string) error {
-	ctx, cancel := l.clock.WithTimeout(r.Context(), explainsWithin)
-	defer cancel()
-	for _, line := range []struct {
-		turns *turns
-		key   string
-	}{{l.explainers, user}, {l.explaining, ""}} {
-		end, err := line.turns.take(ctx, line.key)
-		if err != nil {
-			return apierrors.NewTooManyRequests("other explanations are being made", retryAfter)
+// question is what a viewer may ask. One is answered at a time, and one of each user.
+type question struct {
+	// what is what answers are called, within how long one may take, and slow what a user can do where it takes longer.
+	what, slow string
+	within     time.Duration
+	all, users *turns
+	answer     func(ctx context.Context, q url.Values) (any, error)
+}
+
+// answers a question.
+func (l *live) answers(q *question) func(http.ResponseWriter, *http.Request, string) error {
+	return func(w http.ResponseWriter, r *http.Request, user string) error {
+		ctx, cancel := l.clock.WithTimeout(r.Context(), q.within)
+		defer cancel()
+		for _, line := range []struct {
+			turns *turns
+			key   string
+		}{{q.users, user}, {q.all, ""}} {
+			end, err := line.turns.take(ctx, line.key)
+			if err != nil {
+				return apierrors.NewTooManyRequests("another "+q.what+" is being made", retryAfter)
+			}
+			defer end()
 		}
-		defer end()
+		answer, err := q.answer(ctx, r.URL.Query())
+		var wrong *ExplainError
+		var asked *picture.AskedError
+		switch {
+		case errors.As(err, &wrong), errors.As(err, &asked):
+			return apierrors.NewBadRequest(err.Error())
+		case ctx.Err() != nil:
+			return apierrors.NewTimeoutError(fmt.Sprintf("the %s took longer than %s; %s", q.what, q.within, q.slow), retryAfter)
+		case err != nil:
+			return apierrors.NewInternalError(err)
+		}
+		responsewriters.WriteRawJSON(http.StatusOK, answer, w)
+		return nil
 	}
-	q := r.URL.Query()
-	answer, err := l.Explain(ctx, q.Get("kind"), q.Get("name"))
-	var wrong *ExplainError
-	switch {
-	case errors.As(err, &wrong):
-		return apierrors.NewBadRequest(wrong.Error())
-	case ctx.Err() != nil:
-		return apierrors.NewTimeoutError(fmt.Sprintf("the explanation took longer than %s; leeward explain has no such limit", explainsWithin), retryAfter)
-	case err != nil:
-		return apierrors.NewInternalError(err)
-	}
-	responsewriters.WriteRawJSON(http.StatusOK, answer, w)
-	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 
+	"leeward/messages/api"
 	"leeward/runtime/daemon/kubeapi"
 	"leeward/runtime/daemon/picture"
 )
@@ -102,7 +103,7 @@ func TestTheLivePage(t *testing.T) {
 		redirect := browse(t, browser(), http.MethodGet, at+"/ui")
 		require.Equal(t, "/ui/", redirect.Header.Get("Location"))
 		require.Equal(t, http.StatusMethodNotAllowed, browse(t, d.httpClient(kubeapi.Admin()), http.MethodPost, at+"/ui/").StatusCode)
-		for _, path := range []string{"/ui/data/watch", "/ui/data/explain", "/ui/data/", "/ui/other.js", "/ui/../api"} {
+		for _, path := range []string{"/ui/data/watch", "/ui/data/explain", "/ui/data/search", "/ui/data/", "/ui/other.js", "/ui/../api"} {
 			require.Equal(t, http.StatusUnauthorized, browse(t, browser(), http.MethodGet, at+path).StatusCode, path)
 		}
 	})
@@ -113,7 +114,7 @@ func TestTheLivePage(t *testing.T) {
 			{Name: "lead", Groups: []string{kubeapi.EditorGroup + ":shop"}}: `user \"lead\" must be allowed to list clusters`,
 			new(kubeapi.Agent("m1")): `must be allowed to list clusters`,
 		} {
-			for _, path := range []string{"/ui/data/watch", "/ui/data/explain?kind=cluster&name=m1"} {
+			for _, path := range []string{"/ui/data/watch", "/ui/data/explain?kind=cluster&name=m1", "/ui/data/search?q=a"} {
 				answer := browse(t, d.httpClient(*user), http.MethodGet, at+path)
 				require.Equal(t, http.StatusForbidden, answer.StatusCode, answer.text)
 				require.Contains(t, answer.text, why)
@@ -139,6 +140,18 @@ func TestTheLivePage(t *testing.T) {
 			}
 		}
 		require.Equal(t, "<img src=x onerror=alert(1)>\n\nevent: end", row.Held)
+	})
+	t.Run("workloads are found by those who may see the picture", func(t *testing.T) {
+		d.create(bindings, object(api.WorkGroupVersion, "ResourceBinding", "default", "found", map[string]any{"resource": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "found", "namespace": "default"}}))
+		ask := func(query string) seen {
+			return browse(t, d.httpClient(viewer), http.MethodGet, at+"/ui/data/search?"+url.Values{"q": {query}}.Encode())
+		}
+		var found picture.Found
+		require.NoError(t, json.Unmarshal([]byte(ask("FOUND").text), &found))
+		require.Equal(t, []string{"found"}, []string{found.Workloads[0].Name})
+		wrong := ask(strings.Repeat("a", 300))
+		require.Equal(t, http.StatusBadRequest, wrong.StatusCode)
+		require.Contains(t, wrong.text, "q: it has 300 bytes")
 	})
 	t.Run("a token of the daemon is a user until it ends", func(t *testing.T) { testTokens(t, d) })
 	t.Run("an explanation is made for one at a time", func(t *testing.T) {

@@ -83,7 +83,7 @@ var (
 		{verbs: []string{"list"}, groups: []string{"apiextensions.k8s.io"}, resources: []string{"customresourcedefinitions"}}, // there are none; kubectl asks
 		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/", "/livez/*", "/readyz/*"}},
 		{verbs: []string{"get"}, paths: healthPaths},
-		{verbs: []string{"get"}, paths: []string{watchPath, explainPath}}, // of the live page, whose handlers ask for more
+		{verbs: []string{"get"}, paths: []string{watchPath, explainPath, searchPath}}, // of the live page, whose handlers ask for more
 	}
 
 	// healthPaths may be asked for by anyone.

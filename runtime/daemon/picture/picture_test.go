@@ -276,7 +276,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 			read(field.Type)
 		}
 	}
-	for _, of := range []reflect.Type{reflect.TypeFor[Message](), reflect.TypeFor[Totals](), reflect.TypeFor[Cluster](), reflect.TypeFor[Eviction](), reflect.TypeFor[Governor]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[Message](), reflect.TypeFor[Totals](), reflect.TypeFor[Cluster](), reflect.TypeFor[Eviction](), reflect.TypeFor[Governor](), reflect.TypeFor[Found]()} {
 		read(of)
 	}
 }

@@ -61,7 +61,7 @@ func (t *tally) count(o api.Object, sign int) {
 	if b == nil {
 		return
 	}
-	*t.state(b) += sign
+	*t.workloads.of(stateOf(b)) += sign
 	for i := range b.Spec.Clusters {
 		target := &b.Spec.Clusters[i]
 		on, n := t.on(target.Name), int64(target.Pods())
@@ -100,33 +100,45 @@ func (t *tally) sweep() {
 	maps.DeleteFunc(t.clusters, func(_ string, l *load) bool { return *l == load{} })
 }
 
-// state is where a binding is counted: under the worst that is so.
-func (t *tally) state(b *store.Binding) *int {
-	var has struct{ scheduled, blocked, evicting bool }
+// state is what is so of a binding: the worst.
+type state int
+
+const (
+	isSettled state = iota
+	isUnhealthy
+	isScheduled
+	isEvicting
+	isBlocked
+	isUnschedulable
+)
+
+// stateNames are the fields of States.
+var stateNames = [...]string{"settled", "unhealthy", "scheduled", "evicting", "blocked", "unschedulable"}
+
+func (s *States) of(is state) *int {
+	return [...]*int{&s.Settled, &s.Unhealthy, &s.Scheduled, &s.Evicting, &s.Blocked, &s.Unschedulable}[is]
+}
+
+// stateOf is where a binding is counted.
+func stateOf(b *store.Binding) state {
+	if refused(b) {
+		return isUnschedulable
+	}
+	worst := isSettled
 	for i := range b.Status.Evictions {
 		switch b.Status.Evictions[i].State {
 		case api.EvictionScheduled:
-			has.scheduled = true
+			worst = max(worst, isScheduled)
 		case api.EvictionBlocked:
-			has.blocked = true
+			worst = max(worst, isBlocked)
 		case api.EvictionEvicting:
-			has.evicting = true
+			worst = max(worst, isEvicting)
 		}
 	}
-	switch s := &t.workloads; {
-	case refused(b):
-		return &s.Unschedulable
-	case has.blocked:
-		return &s.Blocked
-	case has.evicting:
-		return &s.Evicting
-	case has.scheduled:
-		return &s.Scheduled
-	case unhealthy(b):
-		return &s.Unhealthy
-	default:
-		return &s.Settled
+	if worst == isSettled && unhealthy(b) {
+		return isUnhealthy
 	}
+	return worst
 }
 
 // refused reports whether the scheduler found no clusters, or not for all replicas.
