@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"leeward/messages"
+	"leeward/runtime/daemon/attach/writing"
 	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/election"
 	"leeward/runtime/fleet/shadow"
@@ -39,6 +40,9 @@ type Config struct {
 	// Compared hears, in shadow, how an eviction compares with that of the cluster's own controller.
 	Compared func(*shadow.Comparison)
 }
+
+// LeaseName is that of the Lease by which one of several Leewards acts.
+const LeaseName = "leewardd-node-taint-eviction"
 
 // Attachment is a daemon that is attached to the API server of a cluster.
 type Attachment struct {
@@ -129,8 +133,12 @@ func (a *Attachment) Run(ctx context.Context) error {
 
 // campaign acts whenever this process leads. Once another controller acts, too, it steps back to shadow for good.
 func (a *Attachment) campaign(ctx context.Context) error {
+	stands := &writing.Candidate{
+		Client: a.rest, Namespace: a.config.Namespace, Name: LeaseName, Identity: a.config.Identity,
+		Timing: a.config.Timing, Clock: a.config.Clock, Log: a.config.Log,
+	}
 	for ctx.Err() == nil {
-		err := a.stand(ctx, a.act)
+		err := stands.Stand(ctx, a.act)
 		if rival := new(Rival); errors.As(err, &rival) {
 			a.why.Store(rival)
 			a.enter(telemetry.SteppedBack)
@@ -145,7 +153,7 @@ func (a *Attachment) campaign(ctx context.Context) error {
 }
 
 // act evicts pods until the context is done or the Lease is lost. The one that acted before may have been no Leeward.
-func (a *Attachment) act(ctx context.Context, l *lease) error {
+func (a *Attachment) act(ctx context.Context, l *writing.Lease) error {
 	if r := a.rival(); r != nil {
 		return r
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"leeward/messages"
+	"leeward/runtime/daemon/attach/writing"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/shadow"
 )
@@ -43,7 +44,7 @@ type answered struct {
 }
 
 // decide has the machines decide until the context is done: in shadow without a Lease.
-func (a *Attachment) decide(ctx context.Context, l *lease) error {
+func (a *Attachment) decide(ctx context.Context, l *writing.Lease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	a.watched.begin()
 	defer a.watched.end()
@@ -66,7 +67,7 @@ func (a *Attachment) decide(ctx context.Context, l *lease) error {
 		case <-timer.C:
 		case <-a.watched.news:
 		case r := <-d.answers:
-			if errors.Is(r.err, errNotLeader) {
+			if errors.Is(r.err, writing.ErrNotLeader) {
 				return nil
 			}
 			d.queue.done(r.request, r.err, d.instant())
@@ -75,14 +76,14 @@ func (a *Attachment) decide(ctx context.Context, l *lease) error {
 	return nil
 }
 
-func (a *Attachment) newDeciding(ctx context.Context, l *lease) (d *deciding, end func()) {
-	d = &deciding{Attachment: a, answers: make(chan answered, mostUnderWay), began: a.config.Clock.Now()}
+func (a *Attachment) newDeciding(ctx context.Context, l *writing.Lease) (d *deciding, end func()) {
+	d = &deciding{Attachment: a, answers: make(chan answered, writing.MostUnderWay), began: a.config.Clock.Now()}
 	d.queue = newQueue(newDecider(&a.config.Settings, l == nil, d.hear), a.config.Metrics.Requested)
 	endEvents := func() {}
 	if l == nil {
 		d.compare = newComparing(d.compared)
 	} else {
-		d.writer = &writer{rest: a.client.CoreV1().RESTClient(), clock: a.config.Clock, until: l.ends}
+		d.writer = &writer{rest: a.client.CoreV1().RESTClient(), clock: a.config.Clock, within: l.Within}
 		d.events, endEvents = a.events(ctx)
 	}
 	return d, func() {
@@ -150,7 +151,7 @@ func (d *deciding) round(ctx context.Context) error {
 	for _, s := range d.queue.due(now) {
 		d.sending.Go(func() { d.answers <- answered{s, d.writer.send(ctx, &s.request)} })
 	}
-	d.config.Metrics.Pending(len(d.queue.waiting), int(d.queue.window.size))
+	d.config.Metrics.Pending(len(d.queue.waiting), d.queue.window.Size())
 	return nil
 }
 

@@ -3,9 +3,7 @@ package attach
 import (
 	"cmp"
 	"container/heap"
-	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,13 +11,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"leeward/messages"
+	"leeward/runtime/daemon/attach/writing"
 )
 
 // queue makes the requests of the machines: as many at the same time as the server takes, one for each pod, and the most important first.
 // It does no I/O: due says which to make, done takes what became of one.
 type queue struct {
 	decider *decider
-	window  window
+	window  writing.Window
 	waiting waiting
 	// underWay are the requests that were made and not answered, by their pods.
 	underWay map[messages.PodName]*sending
@@ -38,7 +37,7 @@ type sending struct {
 
 func newQueue(d *decider, count func(messages.APIVerb, string, time.Duration)) *queue {
 	return &queue{
-		decider: d, window: newWindow(), underWay: map[messages.PodName]*sending{}, changed: map[messages.PodName]*corev1.Pod{}, count: count,
+		decider: d, window: writing.NewWindow(), underWay: map[messages.PodName]*sending{}, changed: map[messages.PodName]*corev1.Pod{}, count: count,
 	}
 }
 
@@ -81,7 +80,7 @@ func (k *queue) step(now time.Time) error {
 // due takes the requests that must be made now.
 func (k *queue) due(now time.Time) (picked []*sending) {
 	var busy []*request
-	for len(k.waiting) > 0 && k.window.open(len(k.underWay), now) {
+	for len(k.waiting) > 0 && k.window.Open(len(k.underWay), now) {
 		r := heap.Pop(&k.waiting).(*request)
 		if k.underWay[r.Pod] != nil { // of an attempt before, which is void
 			busy = append(busy, r)
@@ -100,7 +99,7 @@ func (k *queue) due(now time.Time) (picked []*sending) {
 // next is when the queue must look again by itself.
 func (k *queue) next() (next time.Time, found bool) {
 	next, found = k.decider.next()
-	if at := k.window.closed; len(k.waiting) > 0 && at.After(k.decider.now) && (!found || at.Before(next)) {
+	if at := k.window.Closed(); len(k.waiting) > 0 && at.After(k.decider.now) && (!found || at.Before(next)) {
 		return at, true
 	}
 	return next, found
@@ -122,17 +121,17 @@ func (k *queue) done(s *sending, err error, now time.Time) {
 	k.count(s.Verb, outcome, now.Sub(s.made))
 	switch outcome {
 	case outcomeThrottled:
-		k.window.overloaded(s.made, now, pauseOf(err))
+		k.window.Overloaded(s.made, now, writing.PauseOf(err))
 		if !s.void {
 			heap.Push(&k.waiting, &s.request)
 		}
 	case outcomeFailed:
-		if isOverload(err) {
-			k.window.overloaded(s.made, now, 0)
+		if writing.IsOverload(err) {
+			k.window.Overloaded(s.made, now, 0)
 		}
 		k.tell(s, outcome, err)
 	default:
-		k.window.served()
+		k.window.Served()
 		k.tell(s, outcome, err)
 	}
 	if p, is := k.changed[s.Pod]; is && k.underWay[s.Pod] == nil {
@@ -171,25 +170,6 @@ func outcomeOf(err error) string {
 		return outcomeThrottled
 	}
 	return outcomeFailed
-}
-
-// isOverload reports whether an error may come of too many requests.
-func isOverload(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsServiceUnavailable(err)
-}
-
-// longestPause bounds the Retry-After that is honoured: what asks for more is mistaken.
-const longestPause = time.Minute
-
-// pauseOf is the Retry-After of an answer, or a second.
-func pauseOf(err error) time.Duration {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Code == http.StatusTooManyRequests {
-		if seconds, is := apierrors.SuggestsClientDelay(err); is && seconds > 0 {
-			return min(time.Duration(seconds)*time.Second, longestPause)
-		}
-	}
-	return time.Second
 }
 
 // waiting is a heap of requests: what ends an eviction that has begun goes first, then the higher priority, then what was asked for earlier.

@@ -18,13 +18,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"leeward/messages"
+	"leeward/runtime/daemon/attach/writing"
 )
 
 // fieldManager names Leeward in the managedFields of what it writes, and in its user agent.
 const fieldManager = "leewardd"
-
-// requestLasts bounds how long a request may take. One that takes longer is made again.
-const requestLasts = 10 * time.Second
 
 // errReplaced says that another pod has the name of the one that a request is about.
 var errReplaced = errors.New("another pod has its name")
@@ -33,26 +31,19 @@ var errReplaced = errors.New("another pod has its name")
 type writer struct {
 	rest  rest.Interface // of the core API
 	clock clock.Clock
-	// until is when the right to write ends; zero, false: it does not.
-	until func() (time.Time, bool)
+	// within bounds a request by the right to write.
+	within func(context.Context) (context.Context, context.CancelFunc, error)
 }
-
-// errNotLeader says that the right to write has ended before the request was made.
-var errNotLeader = errors.New("the Lease has not been renewed in time")
 
 // send makes a request. None is under way longer than this process may lead.
 func (w *writer) send(ctx context.Context, r *request) error {
-	ctx, cancel := context.WithTimeout(ctx, requestLasts)
+	ctx, cancel := context.WithTimeout(ctx, writing.RequestLasts)
 	defer cancel()
-	if until, bounded := w.until(); bounded {
-		left := until.Sub(w.clock.Now())
-		if left <= 0 {
-			return errNotLeader
-		}
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, left)
-		defer end()
+	ctx, end, err := w.within(ctx)
+	if err != nil {
+		return err
 	}
+	defer end()
 	namespace, name := r.Pod.Split()
 	switch r.Verb {
 	case messages.VerbPatch:

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"leeward/messages"
+	"leeward/runtime/daemon/attach/writing"
 )
 
 // answering is a server that keeps what it is asked, and answers with a code and a body.
@@ -43,7 +44,7 @@ func (s *answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, s.body)
 }
 
-func writerTo(t *testing.T, s *answering, until func() (time.Time, bool)) *writer {
+func writerTo(t *testing.T, s *answering) *writer {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -51,10 +52,13 @@ func writerTo(t *testing.T, s *answering, until func() (time.Time, bool)) *write
 	require.NoError(t, err)
 	mock := clock.NewMock()
 	mock.Set(start)
-	return &writer{rest: c.CoreV1().RESTClient(), clock: mock, until: until}
+	return &writer{rest: c.CoreV1().RESTClient(), clock: mock, within: always}
 }
 
-func always() (time.Time, bool) { return time.Time{}, false }
+func always(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	ctx, end := context.WithCancel(ctx)
+	return ctx, end, nil
+}
 
 func asks(verb messages.APIVerb) *request {
 	return &request{RequestAsked: messages.RequestAsked{Pod: "d/a", Verb: verb, UID: "u1", Reason: "R", Message: "M"}}
@@ -63,7 +67,7 @@ func asks(verb messages.APIVerb) *request {
 // TestRequestsNameOnePodAndTouchOneCondition: these bytes are all that is ever written of a pod.
 func TestRequestsNameOnePodAndTouchOneCondition(t *testing.T) {
 	s := &answering{code: http.StatusOK, body: "{}"}
-	w := writerTo(t, s, always)
+	w := writerTo(t, s)
 	for _, verb := range []messages.APIVerb{messages.VerbPatch, messages.VerbDelete, messages.VerbEvict} {
 		require.NoError(t, w.send(t.Context(), asks(verb)))
 	}
@@ -80,7 +84,7 @@ func TestRequestsNameOnePodAndTouchOneCondition(t *testing.T) {
 // TestWhatIsUnknownSurvives: the patch, applied as API servers do, leaves fields of a pod that this build does not know as they are.
 func TestWhatIsUnknownSurvives(t *testing.T) {
 	s := &answering{code: http.StatusOK, body: "{}"}
-	require.NoError(t, writerTo(t, s, always).send(t.Context(), asks(messages.VerbPatch)))
+	require.NoError(t, writerTo(t, s).send(t.Context(), asks(messages.VerbPatch)))
 	const before = `{"metadata":{"name":"a","uid":"u1","future":{"a":[1,{"b":null}]}},"spec":{"future":"x"},
 		"status":{"conditions":[{"type":"Ready","status":"True","future":7}],"future":[{"name":"y"}]}}`
 	after, err := strategicpatch.StrategicMergePatch([]byte(before), []byte(s.bodies[0]), corev1.Pod{})
@@ -121,16 +125,16 @@ func TestAnswersAreToldApart(t *testing.T) {
 		"a proxy's 503":    {&answering{code: 503, body: "starting", header: http.Header{"Retry-After": {"4"}}}, outcomeFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := writerTo(t, c.server, always).send(t.Context(), asks(messages.VerbDelete))
+			err := writerTo(t, c.server).send(t.Context(), asks(messages.VerbDelete))
 			require.Equal(t, c.want, outcomeOf(err), "%v", err)
 			require.Len(t, c.server.asked, 1, "only the queue tries again")
 			if c.want == outcomeThrottled {
-				require.Equal(t, 4*time.Second, pauseOf(err))
+				require.Equal(t, 4*time.Second, writing.PauseOf(err))
 			}
-			require.Equal(t, strings.HasSuffix(name, "503"), isOverload(err))
+			require.Equal(t, strings.HasSuffix(name, "503"), writing.IsOverload(err))
 		})
 	}
-	require.True(t, isOverload(context.DeadlineExceeded))
+	require.True(t, writing.IsOverload(context.DeadlineExceeded))
 }
 
 // stubLock is a Lease that takes everything, or nothing.
@@ -147,14 +151,14 @@ func (l *stubLock) Update(context.Context, resourcelock.LeaderElectionRecord) er
 func TestADeposedLeaderWritesNothing(t *testing.T) {
 	s := &answering{code: http.StatusOK, body: "{}"}
 	lock := &stubLock{}
-	l := &lease{Interface: lock, lasts: 10 * time.Second}
-	w := writerTo(t, s, l.ends)
+	w := writerTo(t, s)
 	mock := w.clock.(*clock.Mock)
-	l.clock = mock
+	l := writing.NewLease(lock, mock, 10*time.Second)
+	w.within = l.Within
 	writes := func() bool {
 		err := w.send(t.Context(), asks(messages.VerbDelete))
 		if err != nil {
-			require.ErrorIs(t, err, errNotLeader)
+			require.ErrorIs(t, err, writing.ErrNotLeader)
 		}
 		return err == nil
 	}
