@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/benbjohnson/clock"
@@ -20,6 +21,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/cmd/internal/probes"
+	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/daemon/attach"
 	"leeward/runtime/daemon/attach/karmada"
@@ -32,7 +34,8 @@ import (
 type attaching struct {
 	// attach is the kubeconfig of that server, or inCluster; empty: the daemon serves its own API.
 	attach          string
-	act             string
+	act             []string
+	schedulerName   string
 	attachNamespace string
 	attachAddress   string
 	comparisons     string
@@ -42,14 +45,30 @@ type attaching struct {
 const (
 	// inCluster means the service account of the pod that the daemon runs in.
 	inCluster = "in-cluster"
-	// actsOnNodes is what an attached daemon can act as.
+	// actsOnNodes is what a daemon can act as beside the API server of a Kubernetes cluster.
 	actsOnNodes = "node-taint-eviction"
 )
+
+// What a daemon can act as beside Karmada's.
+const (
+	actsAsScheduler           = "scheduler"
+	actsAsEviction            = "eviction"
+	actsAsGracefulEviction    = "graceful-eviction"
+	actsAsApplicationFailover = "application-failover"
+)
+
+// together are those of them that go together only: an eviction starts with its destination, in one write, and the old copy is removed when
+// the new one is healthy. One of them beside Karmada's own controllers for the others would undo that.
+var together = []string{actsAsScheduler, actsAsEviction, actsAsGracefulEviction}
+
+// actsAs are all that a daemon can act as.
+var actsAs = append(append([]string{}, together...), actsAsApplicationFailover, actsOnNodes)
 
 // addTo adds them as flags, at their defaults.
 func (o *attaching) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.attach, "attach", "", "kubeconfig of the API server of Karmada or of a Kubernetes cluster to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
-	set.StringVar(&o.act, "act", "", "with --attach to a Kubernetes cluster, what to act as: "+actsOnNodes)
+	set.StringSliceVar(&o.act, "act", nil, "with --attach, what to act as: of a Kubernetes cluster "+actsOnNodes+"; of Karmada "+strings.Join(together, ",")+", and "+actsAsApplicationFailover+" if wanted")
+	set.StringVar(&o.schedulerName, "scheduler-name", "leeward", "with --act beside Karmada, the schedulerName of the bindings to act on; "+api.DefaultScheduler+" also means those that name none, where no karmada-scheduler runs")
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
 	set.StringVar(&o.recording, "shadow-recording", "", "with --attach, file to create and to record in what happens there, as leeward record does: 1 GiB at most")
@@ -58,11 +77,9 @@ func (o *attaching) addTo(set *pflag.FlagSet) {
 
 // validate reports what no flag can know by itself.
 func (o *options) validateAttaching() (problems []error) {
-	if o.act != "" && o.act != actsOnNodes {
-		problems = append(problems, fmt.Errorf("act: %q is not %s", o.act, actsOnNodes))
-	}
+	problems = o.validateAct()
 	if o.attach == "" {
-		if o.act != "" {
+		if len(o.act) > 0 {
 			problems = append(problems, errors.New("act: it needs attach, which says where"))
 		}
 		if o.recording != "" {
@@ -70,7 +87,7 @@ func (o *options) validateAttaching() (problems []error) {
 		}
 		return problems
 	}
-	if o.shadow && o.act != "" {
+	if o.shadow && len(o.act) > 0 {
 		problems = append(problems, errors.New("act: shadow must not be true then, because it writes nothing"))
 	}
 	if o.nodes || len(o.etcdServers) > 0 {
@@ -80,6 +97,28 @@ func (o *options) validateAttaching() (problems []error) {
 		problems = append(problems, fmt.Errorf("attachNamespace: %q: %s", o.attachNamespace, strings.Join(wrong, "; ")))
 	}
 	return append(problems, o.validateAttachAddress()...)
+}
+
+// validateAct reports what cannot be acted as, or not together.
+func (o *options) validateAct() (problems []error) {
+	for _, what := range o.act {
+		if !slices.Contains(actsAs, what) {
+			problems = append(problems, fmt.Errorf("act: %q is none of %s", what, strings.Join(actsAs, ", ")))
+		}
+	}
+	lacks := slices.DeleteFunc(slices.Clone(together), func(what string) bool { return slices.Contains(o.act, what) })
+	switch onNodes := slices.Contains(o.act, actsOnNodes); {
+	case len(o.act) == 0 || len(problems) > 0:
+	case onNodes && len(o.act) > 1:
+		problems = append(problems, fmt.Errorf("act: %s is for the API server of a Kubernetes cluster, and all else for that of Karmada", actsOnNodes))
+	case !onNodes && len(lacks) > 0:
+		problems = append(problems, fmt.Errorf("act: %s must be named, too: an eviction starts with its destination, in one write, and the old copy is removed when the new one is healthy",
+			strings.Join(lacks, ", ")))
+	}
+	if wrong := validation.IsDNS1123Label(o.schedulerName); len(wrong) > 0 {
+		problems = append(problems, fmt.Errorf("schedulerName: %q: %s", o.schedulerName, strings.Join(wrong, "; ")))
+	}
+	return problems
 }
 
 func (o *options) validateAttachAddress() []error {
@@ -145,24 +184,51 @@ func newAttached(ctx context.Context, c *configuration, log zerolog.Logger, out 
 }
 
 func (d *attached) besideKarmada(c *configuration, server *rest.Config) (beside, error) {
-	if c.act != "" {
-		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("act: %s is for the API server of a Kubernetes cluster, and this is Karmada's, where the daemon runs in shadow only", c.act)}
+	config := karmada.Config{Client: server, Settings: c.settings, Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add}
+	if len(c.act) == 0 {
+		return karmada.New(config)
 	}
-	return karmada.New(karmada.Config{Client: server, Settings: c.settings, Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add})
+	if slices.Contains(c.act, actsOnNodes) {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("act: %s is for the API server of a Kubernetes cluster, and this is Karmada's", actsOnNodes)}
+	}
+	if problems := karmada.Validate(&c.settings); len(problems) > 0 {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: errors.Join(problems...)}
+	}
+	identity, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	config.Act = &karmada.Acting{
+		Scheduler: c.schedulerName, ApplicationFailover: slices.Contains(c.act, actsAsApplicationFailover),
+		Namespace: c.attachNamespace, Timing: c.election, Identity: identity,
+	}
+	return karmada.New(config)
 }
 
 func (d *attached) besideKubernetes(c *configuration, server *rest.Config) (beside, error) {
+	if len(c.act) > 0 && !slices.Contains(c.act, actsOnNodes) {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("act: %s is for the API server of Karmada, and this is that of a Kubernetes cluster", strings.Join(c.act, ","))}
+	}
 	if problems := attach.Validate(&c.settings); len(problems) > 0 {
 		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: errors.Join(problems...)}
 	}
-	host, err := os.Hostname()
+	identity, err := identity()
 	if err != nil {
-		return nil, fmt.Errorf("name this daemon: %w", err)
+		return nil, err
 	}
 	return attach.New(attach.Config{
-		Client: server, Settings: c.settings, Act: c.act == actsOnNodes, Namespace: c.attachNamespace, Timing: c.election,
-		Identity: host + "_" + string(uuid.NewUUID()), Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add,
+		Client: server, Settings: c.settings, Act: len(c.act) > 0, Namespace: c.attachNamespace, Timing: c.election,
+		Identity: identity, Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add,
 	})
+}
+
+// identity names this process, and no other ever.
+func identity() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("name this daemon: %w", err)
+	}
+	return host + "_" + string(uuid.NewUUID()), nil
 }
 
 // serverOf says where the API server is, and who asks.
@@ -202,7 +268,7 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 		}
 	})
 	err := errors.Join(parts.Wait(), d.compared.close())
-	if errors.As(err, new(*attach.Rival)) || errors.As(err, new(*karmada.Missing)) {
+	if errors.As(err, new(*attach.Rival)) || errors.As(err, new(*karmada.Rival)) || errors.As(err, new(*karmada.Missing)) {
 		err = &exitcode.Exit{Code: exitcode.Failed, Err: err}
 	}
 	d.log.Info().Err(err).Msg("stopped")

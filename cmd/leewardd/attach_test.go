@@ -579,7 +579,10 @@ func rightsAsked(requests []*http.Request) (rules []rbacv1.PolicyRule) {
 
 func TestOptionsOfAnAttachedDaemonMustFitTogether(t *testing.T) {
 	for want, args := range map[string][]string{
-		`act: "scheduler" is not node-taint-eviction`:          {"--attach", "x", "--act", "scheduler"},
+		`act: "x" is none of scheduler, eviction, graceful-eviction, application-failover, node-taint-eviction`: {"--attach", "x", "--act", "x"},
+		"act: eviction, graceful-eviction must be named, too":                                                   {"--attach", "x", "--act", "scheduler,application-failover"},
+		"act: node-taint-eviction is for the API server of a Kubernetes cluster":                                {"--attach", "x", "--act", "scheduler,node-taint-eviction"},
+		`schedulerName: "A b"`:                                 {"--attach", "x", "--scheduler-name", "A b"},
 		"act: it needs attach, which says where":               {"--act", "node-taint-eviction"},
 		"shadowRecording: it needs attach, which says where":   {"--shadow-recording", "x"},
 		"act: shadow must not be true then":                    {"--attach", "x", "--act", "node-taint-eviction", "--shadow"},

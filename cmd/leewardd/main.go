@@ -37,12 +37,13 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 		Short: "Decide failovers for a fleet of clusters, and serve its Kubernetes API",
 		Long: "leewardd decides what happens to workloads when clusters fail, and serves a Kubernetes API for users and\n" +
 			"for the agents of clusters. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
-			"With --attach it serves no API, and runs beside the API server of Karmada, in shadow, or of a Kubernetes cluster: in shadow, or as its\n" +
-			"taint-eviction controller.\n\n" +
+			"With --attach it serves no API, and runs beside the API server of Karmada or of a Kubernetes cluster: in shadow, or, with --act, in place of\n" +
+			"Karmada's scheduler and failover controllers, or of the cluster's taint-eviction controller.\n\n" +
 			"Flags override the configuration file, and the file overrides the profile. At SIGHUP the file is read again.\n\n" + exitCodes,
 		Example: "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters\n" +
 			"  leewardd --attach ~/.kube/config\n" +
-			"  leewardd --attach ~/.kube/config --act node-taint-eviction",
+			"  leewardd --attach ~/.kube/config --act node-taint-eviction\n" +
+			"  leewardd --attach karmada.kubeconfig --act scheduler,eviction,graceful-eviction --scheduler-name leeward",
 		Args:         cobra.NoArgs,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,11 +52,19 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	}
 	c.PersistentFlags().SortFlags = false
 	c.PersistentFlags().AddFlagSet(line.flags())
+	must(c.RegisterFlagCompletionFunc("act", cobra.FixedCompletions(actsAs, cobra.ShellCompDirectiveNoFileComp)))
 	c.AddCommand(kubeconfigCommand(line), configCommand(line), uiCommand(line), moveCommand(line))
 	build.Of(debug.ReadBuildInfo()).AddTo(c)
 	manual.AddTo(c)
 	exitcode.Classify(c, func(err error) error { return &exitcode.Exit{Code: causeOf(err), Err: err} })
 	return c
+}
+
+// must panics on an error of a command's own making: its flags are there.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 func run(ctx context.Context, line *commandLine, out, log io.Writer, reload <-chan os.Signal) error {

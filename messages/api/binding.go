@@ -20,6 +20,9 @@ const AnnotationPolicyNamespace = "propagationpolicy.karmada.io/namespace"
 // it there was only one. Leeward's own.
 const AnnotationRevision = "leeward.dev/revision"
 
+// AnnotationState has, as JSON, what a daemon that acts beside Karmada must know of a binding after a restart. Leeward's own.
+const AnnotationState = "leeward.dev/state"
+
 // ResourceBinding is where one resource runs, and where it is leaving.
 type ResourceBinding struct {
 	metav1.TypeMeta   `json:",inline"`

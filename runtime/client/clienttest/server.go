@@ -1,5 +1,6 @@
 // Package clienttest serves as much of a Kubernetes API as clients need that are tested without a real server: any
-// object of any kind, in memory, with lists, watches and merge patches.
+// object of any kind, in memory, with lists, watches, updates, merge patches and JSON patches. It numbers generations, and of clients that
+// name themselves it keeps who wrote which field of the spec last.
 package clienttest
 
 import (
@@ -8,16 +9,22 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/benbjohnson/clock"
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
 
 	"leeward/runtime/client"
@@ -46,6 +53,7 @@ type Server struct {
 	// answers are what questions get, by their paths: what is asked there is not stored.
 	answers map[string]*unstructured.Unstructured
 	lacking map[string]bool
+	now     func() time.Time
 }
 
 // watchEvent is one of all changes, in order.
@@ -57,7 +65,7 @@ type watchEvent struct {
 // New serves objects, given by their paths as JSON, until the test ends.
 func New(t *testing.T, objects map[string]string) *Server {
 	t.Helper()
-	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]int{}, answers: map[string]*unstructured.Unstructured{}, lacking: map[string]bool{}}
+	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]int{}, answers: map[string]*unstructured.Unstructured{}, lacking: map[string]bool{}, now: clock.New().Now}
 	s.changed = sync.NewCond(&s.mu)
 	for _, path := range slices.Sorted(maps.Keys(objects)) {
 		s.Put(path, objects[path])
@@ -88,10 +96,48 @@ func (s *Server) Client(warnings io.Writer) *client.Client {
 func (s *Server) Put(path, object string) {
 	s.t.Helper()
 	o := &unstructured.Unstructured{}
-	require.NoError(s.t, json.Unmarshal([]byte(object), &o.Object))
+	require.NoError(s.t, utiljson.Unmarshal([]byte(object), &o.Object))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(path, o)
+}
+
+// Date has the server say that writes are of the time that a function returns.
+func (s *Server) Date(now func() time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = now
+}
+
+// Get returns an object, nil if there is none. It must not be changed.
+func (s *Server) Get(path string) *unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[path]
+}
+
+// Change changes an object, as a client does that names itself; its status is changed alike.
+func (s *Server) Change(by, path string, change func(o *unstructured.Unstructured)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.objects[path]
+	o := old.DeepCopy()
+	change(o)
+	if reflect.DeepEqual(o.Object, old.Object) {
+		return
+	}
+	s.renew(o, old, by)
+	s.put(path, o)
+}
+
+// renew numbers an object that becomes another one.
+func (s *Server) renew(o, old *unstructured.Unstructured, by string) {
+	if !reflect.DeepEqual(o.Object["spec"], old.Object["spec"]) && old.GetGeneration() > 0 {
+		o.SetGeneration(old.GetGeneration() + 1)
+	}
+	if by != "" {
+		note(o, old, by, s.now())
+	}
 }
 
 // Remove takes an object away.
@@ -156,7 +202,7 @@ func (s *Server) Await(path string, right func(*unstructured.Unstructured) bool)
 func (s *Server) Answer(path, object string) {
 	s.t.Helper()
 	o := &unstructured.Unstructured{}
-	require.NoError(s.t, json.Unmarshal([]byte(object), &o.Object))
+	require.NoError(s.t, utiljson.Unmarshal([]byte(object), &o.Object))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[path] = o
@@ -198,8 +244,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.get(w, r)
 	case http.MethodPost:
 		s.create(w, path, body, r.URL.Query().Get("dryRun") != "")
-	case http.MethodPatch:
-		s.patch(w, path, body, r.URL.Query().Get("dryRun") != "")
+	case http.MethodPatch, http.MethodPut:
+		s.change(w, r, path, body)
 	case http.MethodDelete:
 		s.delete(w, path)
 	}
@@ -249,7 +295,7 @@ func within(path, list string) bool {
 
 func (s *Server) create(w http.ResponseWriter, path string, body []byte, dryRun bool) {
 	o := &unstructured.Unstructured{}
-	if json.Unmarshal(body, &o.Object) != nil {
+	if utiljson.Unmarshal(body, &o.Object) != nil {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 		return
 	}
@@ -296,27 +342,110 @@ func (s *Server) evict(w http.ResponseWriter, path string, eviction *unstructure
 	}
 }
 
-func (s *Server) patch(w http.ResponseWriter, path string, body []byte, dryRun bool) {
+// change updates or patches an object, or its status, which nothing else changes.
+func (s *Server) change(w http.ResponseWriter, r *http.Request, path string, body []byte) {
 	old := s.objects[path]
 	if old == nil {
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 		return
 	}
-	var change map[string]any
-	if json.Unmarshal(body, &change) != nil {
+	o, err := changed(old, r, body)
+	if err != nil {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 		return
 	}
-	o := old.DeepCopy()
-	merge(o.Object, change)
 	if o.GetResourceVersion() != old.GetResourceVersion() {
 		refuse(w, http.StatusConflict, metav1.StatusReasonConflict)
 		return
 	}
-	if !dryRun {
+	s.renew(o, old, r.URL.Query().Get("fieldManager"))
+	if r.URL.Query().Get("dryRun") == "" {
 		s.put(path, o)
 	}
 	answer(w, o)
+}
+
+// changed is what a request makes of an object.
+func changed(old *unstructured.Unstructured, r *http.Request, body []byte) (*unstructured.Unstructured, error) {
+	o := old.DeepCopy()
+	switch {
+	case r.Method == http.MethodPut:
+		o = &unstructured.Unstructured{}
+		if err := utiljson.Unmarshal(body, &o.Object); err != nil {
+			return nil, err
+		}
+	case r.Header.Get("Content-Type") == string(types.JSONPatchType):
+		text, err := json.Marshal(old.Object)
+		if err != nil {
+			return nil, err
+		}
+		p, err := jsonpatch.DecodePatch(body)
+		if err != nil {
+			return nil, err
+		}
+		if text, err = p.Apply(text); err != nil {
+			return nil, err
+		}
+		o = &unstructured.Unstructured{}
+		if err := utiljson.Unmarshal(text, &o.Object); err != nil {
+			return nil, err
+		}
+	default:
+		var change map[string]any
+		if err := utiljson.Unmarshal(body, &change); err != nil {
+			return nil, err
+		}
+		merge(o.Object, change)
+	}
+	if strings.HasSuffix(r.URL.Path, "/status") {
+		kept := old.DeepCopy()
+		kept.SetResourceVersion(o.GetResourceVersion())
+		if kept.Object["status"] = o.Object["status"]; o.Object["status"] == nil {
+			delete(kept.Object, "status")
+		}
+		return kept, nil
+	}
+	return o, nil
+}
+
+// note notes of an object, that was another one, who wrote the fields of its spec that are new, and when.
+func note(o, old *unstructured.Unstructured, by string, at time.Time) {
+	before, _, _ := unstructured.NestedMap(old.Object, "spec")
+	now, _, _ := unstructured.NestedMap(o.Object, "spec")
+	wrote := map[string]any{}
+	for field, is := range now { // order-free: each field by itself
+		if !reflect.DeepEqual(before[field], is) {
+			wrote["f:"+field] = map[string]any{}
+		}
+	}
+	var entries []metav1.ManagedFieldsEntry
+	for _, e := range old.GetManagedFields() {
+		var fields struct {
+			Spec map[string]any `json:"f:spec"`
+		}
+		if e.Subresource != "" || json.Unmarshal([]byte(e.FieldsV1.GetRawString()), &fields) != nil {
+			continue
+		}
+		maps.DeleteFunc(fields.Spec, func(field string, _ any) bool {
+			_, is := now[strings.TrimPrefix(field, "f:")]
+			return !is || wrote[field] != nil
+		})
+		if e.Manager == by {
+			maps.Copy(wrote, fields.Spec)
+		} else if len(fields.Spec) > 0 {
+			e.FieldsV1 = fieldsOf(fields.Spec)
+			entries = append(entries, e)
+		}
+	}
+	if len(wrote) > 0 {
+		entries = append(entries, metav1.ManagedFieldsEntry{Manager: by, Operation: metav1.ManagedFieldsOperationUpdate, Time: &metav1.Time{Time: at}, FieldsType: "FieldsV1", FieldsV1: fieldsOf(wrote)})
+	}
+	o.SetManagedFields(entries)
+}
+
+func fieldsOf(spec map[string]any) *metav1.FieldsV1 {
+	text, _ := json.Marshal(map[string]any{"f:spec": spec}) // it has maps alone
+	return metav1.NewFieldsV1(string(text))
 }
 
 func (s *Server) delete(w http.ResponseWriter, path string) {

@@ -133,12 +133,12 @@ func (a *Attachment) Run(ctx context.Context) error {
 
 // campaign acts whenever this process leads. Once another controller acts, too, it steps back to shadow for good.
 func (a *Attachment) campaign(ctx context.Context) error {
-	stands := &writing.Candidate{
+	candidate := &writing.Candidate{
 		Client: a.rest, Namespace: a.config.Namespace, Name: LeaseName, Identity: a.config.Identity,
 		Timing: a.config.Timing, Clock: a.config.Clock, Log: a.config.Log,
 	}
 	for ctx.Err() == nil {
-		err := stands.Stand(ctx, a.act)
+		err := candidate.Stand(ctx, a.act)
 		if rival := new(Rival); errors.As(err, &rival) {
 			a.why.Store(rival)
 			a.enter(telemetry.SteppedBack)

@@ -12,12 +12,13 @@ import (
 var (
 	attachedMode = define(gauge, "attach_mode", "1 for the present mode of a daemon with --attach: starting, shadow, standby, acting, or stepped-back where another controller acts, too.", "mode")
 	attachedMade = define(counter, "attach_requests_total",
-		"Requests of evictions to the API server, with --attach, by verb and outcome: served, gone (the pod is), throttled (429), blocked (by a PodDisruptionBudget) or failed.", "verb", "outcome")
-	attachedTook     = defineHistogram("attach_request_seconds", "Time that the API server took for a request of an eviction, with --attach.", latencies, "verb")
-	attachedWindow   = define(gauge, "attach_requests_limit", "How many requests of evictions may be under way, with --attach: fewer after the API server was overloaded.")
-	attachedWaiting  = define(gauge, "attach_requests_waiting", "Requests of evictions that wait to be made, with --attach.")
-	attachedLost     = define(counter, "attach_watch_errors_total", "How often a resource could not be listed or watched, with --attach.")
-	attachedCompared = define(counter, "shadow_comparisons_total",
+		"Requests that write to the API server, with --attach, by verb and outcome: served, gone (the pod or binding is), conflict (others changed it, 409), throttled (429), blocked (by a PodDisruptionBudget) or failed.", "verb", "outcome")
+	attachedTook        = defineHistogram("attach_request_seconds", "Time that the API server took for a request that writes, with --attach.", latencies, "verb")
+	attachedWindow      = define(gauge, "attach_requests_limit", "How many requests that write may be under way, with --attach: fewer after the API server was overloaded.")
+	attachedWaiting     = define(gauge, "attach_requests_waiting", "Requests that write and wait to be made, with --attach.")
+	attachedLost        = define(counter, "attach_watch_errors_total", "How often a resource could not be listed or watched, with --attach.")
+	attachedOverwritten = define(counter, "attach_overwritten_total", "How often others wrote where a binding runs, or what evicts it, that the daemon acts on, with --attach beside Karmada.")
+	attachedCompared    = define(counter, "shadow_comparisons_total",
 		"Decisions in shadow that were compared with those of the control plane that acts, with --attach, by kind (eviction, placement, removal, taint) and verdict: agreed, earlier, later, elsewhere, never or unasked.", "kind", "verdict")
 )
 
@@ -42,6 +43,7 @@ type Attached struct {
 	took            *prometheus.HistogramVec
 	window, waiting prometheus.Gauge
 	lost            prometheus.Counter
+	overwritten     prometheus.Counter
 	compared        *prometheus.CounterVec
 }
 
@@ -52,7 +54,8 @@ func NewAttached(b build.Build) *Attached {
 	return &Attached{
 		registry: r, facts: factsTotal.counter(r), lateness: podsLateness.histogram(r).WithLabelValues(), mode: attachedMode.gauge(r),
 		requests: attachedMade.counter(r), took: attachedTook.histogram(r), window: attachedWindow.gauge(r).WithLabelValues(),
-		waiting: attachedWaiting.gauge(r).WithLabelValues(), lost: attachedLost.counter(r).WithLabelValues(), compared: attachedCompared.counter(r),
+		waiting: attachedWaiting.gauge(r).WithLabelValues(), lost: attachedLost.counter(r).WithLabelValues(),
+		overwritten: attachedOverwritten.counter(r).WithLabelValues(), compared: attachedCompared.counter(r),
 	}
 }
 
@@ -88,6 +91,9 @@ func (a *Attached) Pending(waiting, limit int) {
 
 // Lost notes that a resource could not be followed.
 func (a *Attached) Lost() { a.lost.Inc() }
+
+// Overwritten notes that others wrote what the daemon decides.
+func (a *Attached) Overwritten() { a.overwritten.Inc() }
 
 // Compared notes a comparison by what was decided, and by its verdict.
 func (a *Attached) Compared(kind, verdict string) { a.compared.WithLabelValues(kind, verdict).Inc() }

@@ -26,7 +26,8 @@ func (t *twin) renewed(l *coordinationv1.Lease, at time.Time) {
 	t.world.TellAgent(cluster, &messages.LeaseRenewed{At: at})
 }
 
-// workChanged tells the machine of an agent what that says of a copy. That a Work is gone is an answer of the other control plane.
+// workChanged tells the machine of an agent what that says of a copy. That a Work is gone is an answer of the other control plane, unless it is
+// what became of Leeward's own decision.
 func (t *twin) workChanged(old, o api.Object) {
 	if now, is := o.(*work); is {
 		if now.ours {
@@ -38,6 +39,9 @@ func (t *twin) workChanged(old, o api.Object) {
 	}
 	if before := old.(*work); before.ours && t.works[before.of] == before {
 		delete(t.works, before.of)
+		if t.actsOn(before.of.binding) {
+			t.world.TellAgent(before.of.cluster, &messages.WorkGone{Binding: before.of.binding})
+		}
 	}
 }
 
@@ -59,9 +63,13 @@ func (t *twin) match(p place) {
 	t.tellWork(w)
 }
 
-// answer tells the machines of copies that they asked for, or want no more: as far as they are concerned, those are gone.
+// answer tells the machines of copies that they asked for, or want no more: as far as they are concerned, those are gone, unless Leeward
+// acts on the binding: then its Work is awaited.
 func (t *twin) answer() {
 	for _, p := range t.unwanted {
+		if t.works[p] != nil && t.actsOn(p.binding) {
+			continue
+		}
 		t.world.TellAgent(p.cluster, &messages.WorkGone{Binding: p.binding})
 	}
 	for _, p := range t.asked {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
 	"leeward/messages/api"
 )
 
@@ -132,7 +134,7 @@ func (i *inbox) put(k *kind, key api.Key, o api.Object) {
 	}
 	before, existed := i.known[k][key]
 	switch {
-	case o == nil && !existed, o != nil && existed && before == version && version != "":
+	case o == nil && !existed, o != nil && existed && (before == version && version != "" || older(version, before)):
 		return
 	case o == nil:
 		delete(i.known[k], key)
@@ -151,6 +153,22 @@ func (i *inbox) put(k *kind, key api.Key, o api.Object) {
 	}
 	i.latest[key] = o
 	i.heard++
+}
+
+// older reports whether a version of an object is older than another. Source: Kubernetes, KEP-5504, comparable resource versions.
+func older(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
+}
+
+// answered takes in an object as the server answered a write of it, before its watch tells; one that is known to be gone stays so.
+func (i *inbox) answered(k *kind, o api.Object) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if key := api.KeyOf(o); i.known[k][key] != "" {
+		i.put(k, key, o)
+		i.wake()
+	}
 }
 
 func (i *inbox) wake() {

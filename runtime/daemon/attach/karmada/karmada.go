@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/daemon/attach/writing"
 	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/shadow"
@@ -36,15 +38,25 @@ type Config struct {
 	Metrics  *telemetry.Attached
 	// Compared hears how a decision compares with that of the other control plane.
 	Compared func(*shadow.Comparison)
+	// Act is what it does in place of Karmada's controllers; nil: nothing, it runs in shadow.
+	Act *Acting
 }
 
 // Attachment is a daemon that is attached.
 type Attachment struct {
 	config Config
 	rest   rest.Interface
+	// writer makes the requests that are no reads; nil in shadow.
+	writer rest.Interface
 	inbox  atomic.Pointer[inbox]
+	// objects are those of the server as they were when no machines ran.
+	objects map[api.Key]api.Object
+	// why it stepped back; nil: it has not.
+	why atomic.Pointer[Rival]
 	// began is set once the machines decide.
 	began atomic.Bool
+	// standby is set once it is a candidate for leader.
+	standby atomic.Bool
 	// asked is called between two rounds of the machines, by tests.
 	asked chan func(*deciding)
 }
@@ -58,32 +70,53 @@ const (
 
 // New returns an attachment that is yet to run.
 func New(c Config) (*Attachment, error) {
-	own := rest.CopyConfig(c.Client)
-	own.UserAgent, own.QPS, own.Burst = userAgent, queriesPerSecond, burst
+	reads, err := clientOf(readOnly(rest.CopyConfig(c.Client)), queriesPerSecond, burst)
+	if err != nil {
+		return nil, err
+	}
+	a := &Attachment{config: c, rest: reads, objects: map[api.Key]api.Object{}, asked: make(chan func(*deciding))}
+	if c.Act != nil {
+		if a.writer, err = clientOf(rest.CopyConfig(c.Client), -1, 0); err != nil { // as many as the window lets through
+			return nil, err
+		}
+	}
+	c.Metrics.Mode(telemetry.Starting)
+	return a, nil
+}
+
+// clientOf returns a client that reads and writes any kind.
+func clientOf(own *rest.Config, queries float32, burst int) (rest.Interface, error) {
+	own.UserAgent, own.QPS, own.Burst = userAgent, queries, burst
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	own.GroupVersion = &schema.GroupVersion{}
-	r, err := rest.UnversionedRESTClientFor(readOnly(own))
+	r, err := rest.UnversionedRESTClientFor(own)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", own.Host, err)
 	}
-	c.Metrics.Mode(telemetry.Starting)
-	return &Attachment{config: c, rest: r, asked: make(chan func(*deciding))}, nil
+	return r, nil
 }
 
-// Ready says why nothing is decided.
+// Ready says why nothing is decided, or not what was asked for.
 func (a *Attachment) Ready() error {
+	if r := a.why.Load(); r != nil {
+		return fmt.Errorf("stepped back to shadow: %w", r)
+	}
 	i := a.inbox.Load()
-	if i == nil || !a.began.Load() {
+	if i == nil || !a.began.Load() && !a.standby.Load() {
 		return errors.New("the objects have not been listed yet")
 	}
 	return i.blind(a.config.Clock.Now())
 }
 
-// Run decides until the context is done. A *Missing says which right it lacks.
+// Run decides until the context is done. A *Missing says which right it lacks, a *Rival why it does not begin to act.
 func (a *Attachment) Run(ctx context.Context) error {
-	found, err := probeAll(ctx, a.rest, a.absent)
+	all := kinds
+	if a.config.Act != nil {
+		all = acted
+	}
+	found, err := probeAll(ctx, a.rest, all, a.absent)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -105,7 +138,10 @@ func (a *Attachment) Run(ctx context.Context) error {
 		case <-i.news:
 		}
 	}
-	return a.decide(ctx, i)
+	if a.config.Act != nil {
+		return a.campaign(ctx, i)
+	}
+	return a.decide(ctx, i, nil)
 }
 
 // absent notes that a kind is not followed, of which the server shows nothing.
@@ -134,30 +170,42 @@ type deciding struct {
 	twin    *twin
 	compare *comparing
 	taints  *taints
+	// acting writes what is decided; nil: nothing is written.
+	acting *acting
 }
 
-func (a *Attachment) decide(ctx context.Context, i *inbox) error {
+// decide has the machines decide until the context is done: in shadow without a Lease.
+func (a *Attachment) decide(ctx context.Context, i *inbox, l *writing.Lease) error {
+	ctx, cancel := context.WithCancel(ctx)
 	d := &deciding{Attachment: a, inbox: i}
 	d.compare, d.taints = newComparing(d.compared), &taints{d.compared, map[tainted]*pair{}}
-	d.twin = newTwin(&a.config.Settings, d.instant(), d.hear, d.refused)
+	d.twin = newTwin(&a.config.Settings, a.roles(l), d.instant(), d.hear, d.refused)
 	defer d.twin.world.Close()
-	d.twin.load(i.take())
+	if l != nil {
+		d.acting = newActing(ctx, d, l)
+	}
+	defer d.end()
+	defer cancel()
+	d.load()
 	timer := a.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		wait, err := d.round()
+		wait, err := d.round(ctx)
 		if err != nil {
 			return err
 		}
-		if !a.began.Swap(true) {
-			a.config.Metrics.Mode(telemetry.Shadow)
-			a.config.Log.Info().Bool("shadow", true).Int("objects", len(d.twin.seen)).Msg("started")
-		}
+		d.started()
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-i.news:
+		case <-d.acting.renewed():
+			d.acting.writes.barred = false
+		case r := <-d.acting.answered():
+			d.acting.done(r)
+		case r := <-d.acting.rivals():
+			return r
 		case ask := <-a.asked:
 			ask(d)
 		}
@@ -165,17 +213,58 @@ func (a *Attachment) decide(ctx context.Context, i *inbox) error {
 	return nil
 }
 
+// load has the machines take over what the server has, one kind after the other.
+func (d *deciding) load() {
+	d.absorb(d.inbox.take())
+	all := make([]news, 0, len(d.objects))
+	for key, o := range d.objects { // order-free: sorted below
+		all = append(all, news{key, o})
+	}
+	slices.SortFunc(all, func(a, b news) int { return store.CompareKeys(a.key, b.key) })
+	d.twin.load(all)
+}
+
+// absorb takes in what changed while no machines ran.
+func (a *Attachment) absorb(all []news) {
+	for _, n := range all {
+		if n.object == nil {
+			delete(a.objects, n.key)
+		} else {
+			a.objects[n.key] = n.object
+		}
+	}
+}
+
+// end keeps the objects for the next life of the machines, once no request is under way.
+func (d *deciding) end() {
+	d.objects = d.twin.seen
+	if d.acting != nil {
+		d.acting.end()
+	}
+}
+
+// started tells that the machines decide.
+func (d *deciding) started() {
+	if d.began.Swap(true) {
+		return
+	}
+	if d.acting == nil {
+		d.config.Metrics.Mode(telemetry.Shadow)
+	}
+	d.config.Log.Info().Bool("shadow", d.acting == nil).Int("objects", len(d.twin.seen)).Msg("started")
+}
+
 // instant is the present. Of an instant, what is less than a thousandth of a second does not count.
 func (d *deciding) instant() time.Time { return d.config.Clock.Now().UTC().Truncate(time.Millisecond) }
 
 // round takes in what there is, brings about what is due, and compares. It returns how long nothing is due. While the server cannot be
 // seen, nothing happens: silence of the server is no silence of agents.
-func (d *deciding) round() (wait time.Duration, err error) {
+func (d *deciding) round(ctx context.Context) (wait time.Duration, err error) {
 	now := d.instant()
 	if blind := d.inbox.blind(now) != nil; blind && d.began.Load() {
 		return catchesUp, nil
 	}
-	d.twin.take(now, d.inbox.take())
+	d.twin.take(now, d.acting.passing(d.inbox.take()))
 	if err := d.twin.settle(now); err != nil {
 		return 0, err
 	}
@@ -196,7 +285,11 @@ func (d *deciding) round() (wait time.Duration, err error) {
 	if err := d.twin.settle(now); err != nil {
 		return 0, err
 	}
+	if err := d.acting.round(ctx, now); err != nil {
+		return 0, err
+	}
 	next, _ := d.twin.world.Next()
+	next = actors.Earlier(next, d.acting.next(now))
 	if next = actors.Earlier(actors.Earlier(next, d.taints.next(now)), d.compare.next(now)); next.IsZero() {
 		return time.Hour, nil
 	}
@@ -211,11 +304,16 @@ func (d *deciding) state(name messages.BindingName) state {
 // hear logs a fact with its reason, counts it, and compares it.
 func (d *deciding) hear(at time.Time, f messages.Fact) {
 	told := journal.Tell(time.Time{}, f)
-	log := d.config.Log.With().Bool("shadow", true).Logger()
+	ours := d.acting.decides(f)
+	log := d.config.Log.With().Bool("shadow", !ours).Logger()
 	told.Log(&log, &journal.Entry{At: at, Fact: f})
 	d.config.Metrics.Hear(at, f)
-	d.compare.hear(at, f, told.Text())
-	d.taints.hear(at, f, told.Text())
+	if !ours {
+		d.compare.hear(at, f, told.Text())
+	}
+	if d.twin.roles == nil { // else they are others'
+		d.taints.hear(at, f, told.Text())
+	}
 }
 
 func (d *deciding) refused(key api.Key, err error) {

@@ -3,6 +3,7 @@ package karmada
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -46,6 +47,16 @@ var kinds = func() (all []*kind) {
 	return all
 }()
 
+// acted are the kinds that are followed where Leeward acts: Karmada's detector goes on making bindings of templates and policies, and its
+// controllers taint clusters.
+var acted = slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool {
+	switch k.Kind.Kind {
+	case "PropagationPolicy", "ClusterPropagationPolicy", "WorkloadRebalancer", "PriorityClass", "ClusterTaintPolicy":
+		return true
+	}
+	return k.Template()
+})
+
 // path is where its objects are.
 func (k *kind) path() []string {
 	p := []string{"/", "api", k.Kind.Version}
@@ -78,11 +89,14 @@ func (k *kind) decode(data []byte) (api.Object, error) {
 	switch o := o.(type) {
 	case *api.Work:
 		return leanWork(o), nil
-	case *api.Cluster, *api.ResourceBinding, *api.ClusterResourceBinding: // users write them, and controllers
+	case *api.Cluster: // users write them, and controllers
+		timeTaints(o)
+		writers = o.ManagedFields
+	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		writers = o.GetManagedFields()
 	}
 	for i := range writers {
-		writers[i].FieldsV1 = nil
+		writers[i].FieldsV1 = leanFields(&writers[i])
 	}
 	o.SetManagedFields(writers)
 	return o, nil

@@ -163,9 +163,9 @@ func (s *source) probe(ctx context.Context) error {
 	return w.Close()
 }
 
-// probeAll returns the kinds that can be followed. Absent hears of those that cannot, and need not be. A *Missing is the first that must.
-func probeAll(ctx context.Context, of rest.Interface, absent func(*Missing)) (found []*kind, err error) {
-	for _, k := range kinds {
+// probeAll returns those of some kinds that can be followed. Absent hears of those that cannot, and need not be. A *Missing is the first that must.
+func probeAll(ctx context.Context, of rest.Interface, all []*kind, absent func(*Missing)) (found []*kind, err error) {
+	for _, k := range all {
 		s := &source{rest: of, kind: k, malformed: func(error) {}}
 		err := s.probe(ctx)
 		var missing *Missing

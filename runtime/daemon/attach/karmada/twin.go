@@ -42,6 +42,12 @@ type twin struct {
 	wishes   map[place]*messages.CopyWanted
 	asked    []place
 	unwanted []place
+	// roles say what the twin acts as; nil: nothing, it is in shadow.
+	roles *roles
+	// wrote is what was last asked to be written of bindings, each until it is seen, conflicts are what others wrote over that since they
+	// were last taken.
+	wrote     map[messages.BindingName]*api.BindingSpec
+	conflicts []conflict
 	// changed are the bindings that the other control plane changed since they were last taken.
 	changed []change
 	// tainted are the taints of clusters that it added and removed since they were last taken.
@@ -54,11 +60,11 @@ type twin struct {
 // change is what the other control plane made of a binding; nil: there was none, there is none.
 type change struct{ before, now *store.Binding }
 
-func newTwin(s *messages.Settings, start time.Time, hear func(time.Time, messages.Fact), refused func(api.Key, error)) *twin {
+func newTwin(s *messages.Settings, r *roles, start time.Time, hear func(time.Time, messages.Fact), refused func(api.Key, error)) *twin {
 	t := &twin{
 		hear: hear, refused: refused, seen: map[api.Key]api.Object{}, works: map[place]*work{}, authors: observed.Authors{Policies: map[string]*api.ClusterTaintPolicy{}},
 		leases: map[messages.ClusterName]time.Time{}, own: store.ClusterUsage{}, reserves: s.CapacityReservation, stale: map[messages.ClusterName]bool{},
-		wishes: map[place]*messages.CopyWanted{}, acting: map[string]bool{},
+		wishes: map[place]*messages.CopyWanted{}, acting: map[string]bool{}, roles: r, wrote: map[messages.BindingName]*api.BindingSpec{},
 	}
 	t.world = world.New(world.Config{Settings: *s, Seed: world.DaemonSeed, Start: start, Agents: true, Hear: t.heard})
 	return t
@@ -97,7 +103,7 @@ func (t *twin) load(all []news) {
 			continue
 		}
 		t.own.Count(store.AsBinding(n.object), 1)
-		objects = append(objects, api.Shallow(n.object))
+		objects = append(objects, t.takenOver(n.object))
 	}
 	if t.reserves {
 		store.WithoutOwn(objects)
@@ -182,7 +188,9 @@ func (t *twin) clusterChanged(key api.Key, old, o api.Object) {
 		}
 	case !known || t.world.Store().Cluster(name) == nil:
 		joining := *now
-		joining.Spec.Taints = t.authors.Users(managers(nil, now.ManagedFields), nil, now)
+		if t.roles == nil {
+			joining.Spec.Taints = t.authors.Users(managers(nil, now.ManagedFields), nil, now)
+		}
 		joining.Status.Conditions = slices.DeleteFunc(slices.Clone(now.Status.Conditions), t.decided(name))
 		t.apply(observed.WrittenCluster(&joining))
 	default:
@@ -205,6 +213,11 @@ func (t *twin) edited(name messages.ClusterName, before, now *api.Cluster) {
 	var edits []messages.TaintEdit
 	for _, e := range observed.TaintEdits(before, now) {
 		switch {
+		case t.roles != nil: // as it is, by any writer
+			if len(by) == 1 {
+				e.Cause.User = by[0]
+			}
+			edits = append(edits, e)
 		case t.authors.ByUser(by, &e, before, now):
 			edits = append(edits, e)
 		case e.Remove || taint.Find(before.Spec.Taints, e.Taint.Key, e.Taint.Effect) < 0:
@@ -291,7 +304,9 @@ func (t *twin) bindingChanged(key api.Key, old, o api.Object) {
 			t.stale[name] = true
 		}
 	}
-	t.changed = append(t.changed, change{before, now})
+	if !t.acts(now) && !t.acts(before) {
+		t.changed = append(t.changed, change{before, now})
+	}
 	if before != nil && now != nil {
 		t.act(managers(before.Meta.ManagedFields, now.Meta.ManagedFields))
 	}
@@ -299,8 +314,13 @@ func (t *twin) bindingChanged(key api.Key, old, o api.Object) {
 	ours := t.world.Store().Binding(name)
 	switch {
 	case now == nil && ours != nil && !t.world.Store().Has(ours.Spec.Resource.Key()):
+		delete(t.wrote, name)
 		t.world.End(name)
 	case now == nil || now.Meta.DeletionTimestamp != nil:
+	case ours == nil && t.acts(now):
+		t.apply(withoutWriters(t.takenOver(o)))
+	case t.acts(now):
+		t.ownChanged(o, before, now, ours)
 	case ours == nil && t.seen[now.Spec.Resource.Key()] == nil:
 		t.applyBinding(o, nil, nil)
 	case ours != nil && (orders(before) != orders(now) || t.seen[now.Spec.Resource.Key()] == nil && wishChanged(before, now)):

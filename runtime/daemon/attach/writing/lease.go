@@ -78,7 +78,7 @@ func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, end, nil
 }
 
-// Candidate stands for leader.
+// Candidate wants to lead.
 type Candidate struct {
 	Client *rest.Config
 	// Namespace and Name are those of the Lease, and Identity names this process and no other ever.

@@ -1,0 +1,374 @@
+package karmada
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/attach/writing"
+	"leeward/runtime/daemon/leadership"
+	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/store"
+)
+
+// Acting is what a daemon does in place of Karmada's controllers: it schedules, evicts for taints, and ends graceful evictions.
+type Acting struct {
+	// Scheduler is the schedulerName of the bindings that it acts on; api.DefaultScheduler also means those that name none.
+	Scheduler string
+	// ApplicationFailover has it act as the application failover controllers, too.
+	ApplicationFailover bool
+	// Namespace has the Lease by which one of several daemons acts, Timing says how long one that is gone is waited for, and Identity names
+	// this one and no other process ever.
+	Namespace, Identity string
+	Timing              leadership.Timing
+}
+
+// LeaseName is that of the Lease by which one of several Leewards acts on the bindings of a scheduler name.
+func (a *Acting) LeaseName() string { return "leewardd-karmada-" + a.Scheduler }
+
+// Validate reports what the machines cannot act with beside Karmada.
+func Validate(s *messages.Settings) []error {
+	if s.FailoverEvictionTimeout > 0 {
+		return []error{fmt.Errorf("failoverEvictionTimeout: %s: it must be 0 with --act beside Karmada, whose controllers taint clusters", s.FailoverEvictionTimeout)}
+	}
+	return nil
+}
+
+// roles are those of a life of the machines: with a Lease they act.
+func (a *Attachment) roles(l *writing.Lease) *roles {
+	switch {
+	case a.config.Act == nil:
+		return nil
+	case l == nil:
+		return &roles{applications: true} // all is compared
+	}
+	return &roles{scheduler: a.config.Act.Scheduler, applications: a.config.Act.ApplicationFailover}
+}
+
+// campaign acts whenever this process leads. Once another controller acts, too, it steps back to shadow for good.
+func (a *Attachment) campaign(ctx context.Context, i *inbox) error {
+	if err := a.alone(ctx, i); err != nil {
+		return err
+	}
+	client := rest.CopyConfig(a.config.Client)
+	client.UserAgent, client.QPS = userAgent, -1
+	candidate := &writing.Candidate{
+		Client: client, Namespace: a.config.Act.Namespace, Name: a.config.Act.LeaseName(), Identity: a.config.Act.Identity,
+		Timing: a.config.Act.Timing, Clock: a.config.Clock, Log: a.config.Log,
+	}
+	a.config.Metrics.Mode(telemetry.Standby)
+	a.standby.Store(true)
+	for ctx.Err() == nil {
+		err := candidate.Stand(ctx, func(ctx context.Context, l *writing.Lease) error { return a.act(ctx, i, l) })
+		if rival := new(Rival); errors.As(err, &rival) {
+			a.why.Store(rival)
+			a.config.Metrics.Mode(telemetry.SteppedBack)
+			a.config.Log.Error().Err(rival).Msg("stepped back to shadow: nothing is written any more")
+			return a.decide(ctx, i, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone reports, as a *Rival, another controller that acts on the same bindings.
+func (a *Attachment) alone(ctx context.Context, i *inbox) error {
+	a.absorb(i.take())
+	if r := rivalAmong(a.roles(&writing.Lease{}), a.objects, a.config.Clock.Now()); r != nil {
+		return r
+	}
+	if a.config.Act.Scheduler != api.DefaultScheduler {
+		return nil
+	}
+	r, err := (&leaseholder{rest: a.rest, clock: a.config.Clock}).look(ctx)
+	if r != nil {
+		return r
+	}
+	return err
+}
+
+// act decides and writes until the context is done or the Lease is lost.
+func (a *Attachment) act(ctx context.Context, i *inbox, l *writing.Lease) error {
+	if err := a.alone(ctx, i); err != nil {
+		return err
+	}
+	a.config.Metrics.Mode(telemetry.Acting)
+	a.config.Log.Info().Str("schedulerName", a.config.Act.Scheduler).Msg("this daemon acts")
+	defer func() {
+		a.config.Metrics.Mode(telemetry.Standby)
+		a.config.Log.Info().Msg("this daemon acts no longer")
+	}()
+	return a.decide(ctx, i, l)
+}
+
+// acting writes what the machines decide. A nil one writes nothing.
+type acting struct {
+	*deciding
+	lease   *writing.Lease
+	writes  *writes
+	answers chan answered
+	sending sync.WaitGroup
+	rival   chan *Rival
+	grudges grudges
+	// touched are the bindings that must be looked at, again is what was heard of bindings while requests were under way.
+	touched map[messages.BindingName]bool
+	again   []news
+}
+
+// answered is what became of a request.
+type answered struct {
+	*sending
+	object api.Object
+	err    error
+}
+
+func newActing(ctx context.Context, d *deciding, l *writing.Lease) *acting {
+	a := &acting{
+		deciding: d, lease: l, writes: newWrites(d.config.Metrics.Requested), answers: make(chan answered, writing.MostUnderWay),
+		rival: make(chan *Rival, 1), grudges: grudges{}, touched: map[messages.BindingName]bool{},
+	}
+	d.twin.world.Store().Track()
+	if d.config.Act.Scheduler == api.DefaultScheduler {
+		a.sending.Go(func() { a.watchScheduler(ctx) })
+	}
+	return a
+}
+
+// watchScheduler looks now and then whether a karmada-scheduler runs. That its Lease cannot be read says nothing.
+func (a *acting) watchScheduler(ctx context.Context) {
+	h := &leaseholder{rest: a.rest, clock: a.config.Clock}
+	for {
+		r, err := h.look(ctx)
+		if r != nil {
+			a.rival <- r
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			a.config.Log.Warn().Err(err).Msg("it is not known whether a karmada-scheduler runs")
+		}
+		timer := a.config.Clock.Timer(pulsePeriod)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+func (a *acting) end() {
+	a.sending.Wait()
+	for _, p := range a.writes.of { // order-free: each key once
+		if p.held != nil {
+			a.absorb([]news{*p.held})
+		}
+	}
+	a.absorb(a.again)
+}
+
+func (a *acting) renewed() <-chan struct{} {
+	if a == nil {
+		return nil
+	}
+	return a.lease.Renewed()
+}
+
+func (a *acting) answered() <-chan answered {
+	if a == nil {
+		return nil
+	}
+	return a.answers
+}
+
+func (a *acting) rivals() <-chan *Rival {
+	if a == nil {
+		return nil
+	}
+	return a.rival
+}
+
+// decides reports whether a fact is a decision that is written.
+func (a *acting) decides(f messages.Fact) bool {
+	about, is := f.(messages.AboutBinding)
+	return a != nil && is && a.twin.actsOn(about.AboutBinding())
+}
+
+// passing is what the machines hear of some news now: that of a binding for which a request is under way waits for the answer, which says
+// whose it is.
+func (a *acting) passing(all []news) []news {
+	if a == nil {
+		return all
+	}
+	all = append(a.again, all...)
+	a.again = nil
+	passed := all[:0:0]
+	for _, n := range all {
+		if a.writes.holds(n) {
+			continue
+		}
+		passed = append(passed, n)
+		if name := bindingNamed(n.key); name != "" {
+			a.writes.heard(name)
+			a.touched[name] = true
+		}
+	}
+	return passed
+}
+
+// round asks for what the machines decided, and makes requests. A *Rival is why it must stop.
+func (a *acting) round(ctx context.Context, now time.Time) error {
+	if a == nil {
+		return nil
+	}
+	for i := range a.twin.conflicts {
+		if r := a.meet(&a.twin.conflicts[i], now); r != nil {
+			return r
+		}
+	}
+	a.twin.conflicts = nil
+	for _, key := range a.twin.world.Store().Changed() {
+		if name := bindingNamed(key); name != "" {
+			a.touched[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.touched)) {
+		a.want(name, now)
+	}
+	clear(a.touched)
+	for _, s := range a.writes.due(now, func(name messages.BindingName) { a.want(name, now) }, a.request) {
+		a.sending.Go(func() { a.answers <- a.send(ctx, s) })
+	}
+	a.config.Metrics.Pending(len(a.writes.waiting), a.writes.window.Size())
+	return nil
+}
+
+// meet takes in that others wrote what Leeward decides: their word counts, and the machines go on from there, unless a controller does it
+// that acts in the same place.
+func (a *acting) meet(c *conflict, now time.Time) *Rival {
+	a.config.Metrics.Overwritten()
+	a.config.Log.Warn().Str("binding", string(c.binding)).Str("by", c.by).Msg("others wrote where this binding runs: their word counts")
+	if r := a.twin.roles.decisive(c); r != nil {
+		return r
+	}
+	return a.grudges.note(c, now)
+}
+
+// edit is what must be written of a binding; nil: it is not Leeward's to write.
+func (a *acting) edit(name messages.BindingName) (ours, theirs *store.Binding, e *edit) {
+	key := store.BindingKey(name)
+	theirs = store.AsBinding(a.twin.seen[key])
+	if !a.twin.acts(theirs) || theirs.Meta.DeletionTimestamp != nil {
+		return nil, nil, nil
+	}
+	ours = store.AsBinding(a.twin.world.Store().Snapshot(key))
+	if ours == nil {
+		return nil, nil, nil
+	}
+	return ours, theirs, editOf(ours, theirs)
+}
+
+// want asks for a binding to be written.
+func (a *acting) want(name messages.BindingName, now time.Time) {
+	if ours, _, e := a.edit(name); e != nil {
+		a.writes.want(ours, e, now)
+	}
+}
+
+// request is the request that a binding needs; nil: none.
+func (a *acting) request(name messages.BindingName) *sending {
+	ours, theirs, e := a.edit(name)
+	if e == nil || e.none() {
+		return nil
+	}
+	body, status, err := e.body(theirs.Meta.ResourceVersion)
+	if err != nil {
+		panic(fmt.Sprintf("attach: encode a change of %s: %v", name, err)) // it is made of strings, numbers and times
+	}
+	if !status {
+		a.twin.wrote[name] = ours.Spec
+	}
+	return &sending{name: name, key: store.BindingKey(name), body: body, status: status}
+}
+
+// send makes a request. None is under way longer than this process may lead.
+func (a *acting) send(ctx context.Context, s *sending) answered {
+	ctx, cancel := context.WithTimeout(ctx, writing.RequestLasts)
+	defer cancel()
+	ctx, end, err := a.lease.Within(ctx)
+	if err != nil {
+		return answered{sending: s, err: err}
+	}
+	defer end()
+	o, err := patch(ctx, a.writer, s)
+	return answered{s, o, err}
+}
+
+// patch makes the request, once, and returns the object as it is then.
+func patch(ctx context.Context, c rest.Interface, s *sending) (api.Object, error) {
+	k := &kind{Resource: catalog.Of(s.key), namespace: s.key.Namespace}
+	how, path := types.JSONPatchType, append(k.path(), s.key.Name)
+	if s.status {
+		how, path = types.MergePatchType, append(path, "status")
+	}
+	answer := c.Patch(how).AbsPath(path...).Param("fieldManager", userAgent).MaxRetries(0).Body(s.body).Do(ctx)
+	if err := answer.Error(); err != nil { // in the server's words
+		return nil, err
+	}
+	data, err := answer.Raw()
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(data) {
+		return nil, fmt.Errorf("the answer to a patch of %s is no JSON", s.key)
+	}
+	return k.decode(data)
+}
+
+// done takes what became of a request.
+func (a *acting) done(r answered) {
+	now := a.instant()
+	held, outcome := a.writes.done(r.sending, r.err, now)
+	switch outcome {
+	case outcomeFailed, outcomeGone:
+		if !errors.Is(r.err, writing.ErrNotLeader) {
+			a.config.Log.Warn().Str("binding", string(r.name)).Err(r.err).Msg("a decision was not written, and is tried again")
+		}
+	}
+	a.touched[r.name] = true
+	switch {
+	case held != nil && (r.err != nil || held.object == nil || !older(held.object.GetResourceVersion(), r.object.GetResourceVersion())):
+		a.again = append(a.again, *held)
+	case r.err == nil:
+		a.inbox.answered(kindOf(r.key), r.object)
+	}
+}
+
+// kindOf is the kind of a binding as it is followed.
+func kindOf(key api.Key) *kind {
+	i := slices.IndexFunc(acted, func(k *kind) bool { return k.Resource == catalog.Of(key) })
+	return acted[i]
+}
+
+// next is when something must be written by itself; zero: when there is news.
+func (a *acting) next(now time.Time) time.Time {
+	switch {
+	case a == nil:
+		return time.Time{}
+	case len(a.again) > 0 || len(a.touched) > 0:
+		return now
+	}
+	return a.writes.next(now)
+}

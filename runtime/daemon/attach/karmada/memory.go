@@ -1,0 +1,110 @@
+package karmada
+
+import (
+	"encoding/json"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
+)
+
+// memory is what Leeward must know of a binding after a restart, and Karmada's API has no field for: the annotation leeward.dev/state. Its
+// size is that of the histories of Leeward's own status, which are bounded.
+type memory struct {
+	Tasks    map[string]*taskMemory `json:"tasks,omitempty"`
+	ReturnAt *metav1.MicroTime      `json:"returnAt,omitempty"`
+	Home     []api.PreferredShare   `json:"home,omitempty"`
+	// Shrinking, FailoverHistory and UnhealthySince are those of the status; the last one for each cluster whose copy is not healthy.
+	Shrinking       *api.Shrinking              `json:"shrinking,omitempty"`
+	FailoverHistory []api.FailoverRecord        `json:"failoverHistory,omitempty"`
+	UnhealthySince  map[string]metav1.MicroTime `json:"unhealthySince,omitempty"`
+}
+
+// taskMemory is that of one graceful eviction task.
+type taskMemory struct {
+	Handover     api.Handover        `json:"handover,omitempty"`
+	ReplacedBy   []api.TargetCluster `json:"replacedBy,omitempty"`
+	FromAffinity string              `json:"fromAffinity,omitempty"`
+	// At is when it was created, to the fraction of a second that its own field lacks.
+	At *metav1.MicroTime `json:"at,omitempty"`
+}
+
+// memoryOf is the annotation of a binding; empty: there is nothing to know.
+func memoryOf(b *store.Binding) string {
+	s := memory{ReturnAt: b.Status.ReturnAt, Home: b.Status.Home, Shrinking: b.Status.Shrinking, FailoverHistory: b.Status.FailoverHistory}
+	for i := range b.Spec.GracefulEvictionTasks {
+		k := &b.Spec.GracefulEvictionTasks[i]
+		t := &taskMemory{Handover: k.Handover, ReplacedBy: k.ReplacedBy, FromAffinity: k.FromAffinity}
+		if at := k.CreationTimestamp; !at.IsZero() && !at.Truncate(time.Second).Equal(at.Time) {
+			t.At = &metav1.MicroTime{Time: at.UTC()}
+		}
+		if t.Handover == "" && len(t.ReplacedBy) == 0 && t.FromAffinity == "" && t.At == nil {
+			continue
+		}
+		if s.Tasks == nil {
+			s.Tasks = map[string]*taskMemory{}
+		}
+		s.Tasks[k.FromCluster] = t
+	}
+	if f := b.Spec.Failover; f != nil && f.Application != nil { // nothing else counts from then
+		for i := range b.Status.AggregatedStatus {
+			item := &b.Status.AggregatedStatus[i]
+			if item.UnhealthySince == nil {
+				continue
+			}
+			if s.UnhealthySince == nil {
+				s.UnhealthySince = map[string]metav1.MicroTime{}
+			}
+			s.UnhealthySince[item.ClusterName] = *item.UnhealthySince
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // it is made of strings, numbers and times
+	}
+	if string(text) == "{}" {
+		return ""
+	}
+	return string(text)
+}
+
+// remember gives a binding that is taken over what its annotation says. One that cannot be read is as good as none.
+func remember(b *store.Binding) error {
+	text := b.Meta.Annotations[api.AnnotationState]
+	if text == "" {
+		return nil
+	}
+	var s memory
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	b.Status.ReturnAt, b.Status.Home, b.Status.Shrinking, b.Status.FailoverHistory = s.ReturnAt, s.Home, s.Shrinking, s.FailoverHistory
+	all := make([]api.GracefulEvictionTask, len(b.Spec.GracefulEvictionTasks))
+	copy(all, b.Spec.GracefulEvictionTasks)
+	for i := range all {
+		t := s.Tasks[all[i].FromCluster]
+		if t == nil {
+			continue
+		}
+		all[i].Handover, all[i].ReplacedBy, all[i].FromAffinity = t.Handover, t.ReplacedBy, t.FromAffinity
+		if at := all[i].CreationTimestamp; t.At != nil && !at.IsZero() && t.At.Truncate(time.Second).Equal(at.Time) {
+			all[i].CreationTimestamp = &metav1.Time{Time: t.At.Time}
+		}
+	}
+	if len(all) > 0 {
+		b.Spec.GracefulEvictionTasks = all
+	}
+	items := make([]api.AggregatedStatusItem, len(b.Status.AggregatedStatus))
+	copy(items, b.Status.AggregatedStatus)
+	for i := range items {
+		if since, is := s.UnhealthySince[items[i].ClusterName]; is && items[i].Health != api.Healthy {
+			items[i].UnhealthySince = &since
+		}
+	}
+	if len(items) > 0 {
+		b.Status.AggregatedStatus = items
+	}
+	return nil
+}
