@@ -27,7 +27,7 @@ func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
 		Type:    api.ConditionScheduled,
 		Status:  metav1.ConditionTrue,
 		Reason:  api.ReasonSuccess,
-		Message: placedOn(f.Clusters),
+		Message: PlacedOn(f.Clusters),
 	})
 	b.judgeFullyApplied(at)
 	return true
@@ -92,9 +92,9 @@ func (b *Binding) rescheduleRequested(f *messages.RescheduleRequested) bool {
 	return true
 }
 
-// placedOn returns "placed on member1:2, member3:2": pods of all components count; a copy without pods is named
+// PlacedOn returns "placed on member1:2, member3:2": pods of all components count; a copy without pods is named
 // alone.
-func placedOn(clusters []api.TargetCluster) string {
+func PlacedOn(clusters []api.TargetCluster) string {
 	text := make([]byte, 0, 64)
 	text = append(text, "placed on"...)
 	for i, c := range clusters {

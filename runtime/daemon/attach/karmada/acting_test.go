@@ -216,9 +216,10 @@ type faults struct {
 	writes []string
 	// conflicts are those that were answered with 409.
 	conflicts int
-	// dies is after how many of them the process is dead: the answer to the last does not come; 0: never.
-	dies int
-	dead bool
+	// dies is after how many of them the process is dead: the answer to the last does not come; 0: never. loses: nor does the last get there.
+	dies  int
+	loses bool
+	dead  bool
 	// refuses answers a write in place of the server; nil, or nil returned: the server does.
 	refuses func(n int) *http.Response
 }
@@ -244,6 +245,9 @@ func (f *faults) RoundTrip(q *http.Request) (*http.Response, error) {
 			r.Request = q
 			return r, nil
 		}
+	}
+	if writes && dead && f.loses {
+		return nil, errDead
 	}
 	r, err := f.next.RoundTrip(q)
 	if writes && dead {

@@ -56,9 +56,9 @@ func TestAWatchThatEndsGoesOn(t *testing.T) {
 }
 
 // look lets a test see the machines between two rounds.
-func (d *trial) look(at func(*deciding)) {
+func (a *Attachment) look(at func(*deciding)) {
 	done := make(chan struct{})
-	d.asked <- func(now *deciding) {
+	a.asked <- func(now *deciding) {
 		defer close(done)
 		at(now)
 	}

@@ -61,7 +61,7 @@ func editOf(ours, theirs *store.Binding) *edit {
 	c.object = append(c.object, clusterOps(theirs.Spec.Clusters, ours.Spec.Clusters)...)
 	c.object = append(c.object, taskOps(theirs.Spec.GracefulEvictionTasks, ours.Spec.GracefulEvictionTasks)...)
 	c.decides = len(c.object) > 0
-	c.object = append(c.object, annotationOps(theirs, ours)...)
+	c.object = append(c.object, annotationOps(theirs, ours, c.decides)...)
 	if !c.decides {
 		c.status = statusChange(theirs, ours)
 	}
@@ -180,13 +180,13 @@ func wholeSeconds(t *metav1.Time) *metav1.Time {
 }
 
 // annotationOps write the placement that was applied, and what must be remembered. One that reads otherwise and says the same stays as it is.
-func annotationOps(theirs, ours *store.Binding) []op {
+func annotationOps(theirs, ours *store.Binding, decides bool) []op {
 	next := map[string]string{}
 	if text := ours.Meta.Annotations[api.AnnotationAppliedPlacement]; text != "" && !samePlacement(text, theirs.Meta.Annotations[api.AnnotationAppliedPlacement]) {
 		next[api.AnnotationAppliedPlacement] = text
 	}
-	memory := memoryOf(ours)
-	if was, had := theirs.Meta.Annotations[api.AnnotationState]; memory != was && (had || memory != "") {
+	memory, was := memoryOf(ours, true), theirs.Meta.Annotations[api.AnnotationState]
+	if memory != was && (decides || len(next) > 0 || was != memoryOf(ours, false)) {
 		next[api.AnnotationState] = memory
 	}
 	if len(next) == 0 {

@@ -2,8 +2,10 @@ package karmada
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
@@ -20,6 +22,14 @@ type memory struct {
 	Shrinking       *api.Shrinking              `json:"shrinking,omitempty"`
 	FailoverHistory []api.FailoverRecord        `json:"failoverHistory,omitempty"`
 	UnhealthySince  map[string]metav1.MicroTime `json:"unhealthySince,omitempty"`
+	// Scheduled is what the status is to say of the target clusters: it is written after them.
+	Scheduled *scheduled `json:"scheduled,omitempty"`
+}
+
+// scheduled is when a binding was placed, and in which affinity group.
+type scheduled struct {
+	At       metav1.MicroTime `json:"at"`
+	Affinity string           `json:"affinity,omitempty"`
 }
 
 // taskMemory is that of one graceful eviction task.
@@ -31,8 +41,8 @@ type taskMemory struct {
 	At *metav1.MicroTime `json:"at,omitempty"`
 }
 
-// memoryOf is the annotation of a binding; empty: there is nothing to know.
-func memoryOf(b *store.Binding) string {
+// memoryOf is the annotation of a binding, with when it was placed or without; empty: there is nothing to know.
+func memoryOf(b *store.Binding, placed bool) string {
 	s := memory{ReturnAt: b.Status.ReturnAt, Home: b.Status.Home, Shrinking: b.Status.Shrinking, FailoverHistory: b.Status.FailoverHistory}
 	for i := range b.Spec.GracefulEvictionTasks {
 		k := &b.Spec.GracefulEvictionTasks[i]
@@ -60,6 +70,9 @@ func memoryOf(b *store.Binding) string {
 			s.UnhealthySince[item.ClusterName] = *item.UnhealthySince
 		}
 	}
+	if at := b.Status.LastScheduledTime; placed && !at.IsZero() {
+		s.Scheduled = &scheduled{metav1.MicroTime{Time: at.UTC()}, b.Status.SchedulerObservedAffinityName}
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // it is made of strings, numbers and times
@@ -80,7 +93,10 @@ func remember(b *store.Binding) error {
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
 	}
-	b.Status.ReturnAt, b.Status.Home, b.Status.Shrinking, b.Status.FailoverHistory = s.ReturnAt, s.Home, s.Shrinking, s.FailoverHistory
+	b.Status.FailoverHistory = s.FailoverHistory
+	if s.placed(b) {
+		b.Status.ReturnAt, b.Status.Home, b.Status.Shrinking = s.ReturnAt, s.Home, s.Shrinking
+	}
 	all := make([]api.GracefulEvictionTask, len(b.Spec.GracefulEvictionTasks))
 	copy(all, b.Spec.GracefulEvictionTasks)
 	for i := range all {
@@ -107,4 +123,26 @@ func remember(b *store.Binding) error {
 		b.Status.AggregatedStatus = items
 	}
 	return nil
+}
+
+// placed tells a binding when it was placed, as far as its status does not say that: it is written after the target clusters. It reports
+// whether no other scheduler has placed it since.
+func (s *memory) placed(b *store.Binding) bool {
+	if s.Scheduled == nil {
+		return false
+	}
+	at, said := &metav1.Time{Time: s.Scheduled.At.Time}, wholeSeconds(b.Status.LastScheduledTime)
+	whole := wholeSeconds(at)
+	switch {
+	case said != nil && said.After(whole.Time):
+		return false
+	case said == nil || whole.After(said.Time):
+		b.Status.SchedulerObservedAffinityName = s.Scheduled.Affinity
+		b.Status.Conditions = slices.Clone(b.Status.Conditions)
+		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
+			Type: api.ConditionScheduled, Status: metav1.ConditionTrue, Reason: api.ReasonSuccess, Message: store.PlacedOn(b.Spec.Clusters), LastTransitionTime: *at,
+		})
+	}
+	b.Status.LastScheduledTime = at
+	return true
 }
