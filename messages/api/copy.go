@@ -1,9 +1,11 @@
 package api
 
 import (
+	"maps"
 	"reflect"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -11,8 +13,15 @@ import (
 // full precision.
 func Copy(o Object) Object { return o.DeepCopyObject().(Object) }
 
-// Shallow returns a copy of an object whose own fields may be set. What they point to is shared.
+// Shallow returns a copy of an object whose own fields, those of its metadata among them, may be set. What they point to is shared.
 func Shallow(o Object) Object {
+	if u, is := o.(*unstructured.Unstructured); is {
+		fields := maps.Clone(u.Object)
+		if metadata, is := fields["metadata"].(map[string]any); is {
+			fields["metadata"] = maps.Clone(metadata)
+		}
+		return &unstructured.Unstructured{Object: fields}
+	}
 	c := reflect.New(reflect.TypeOf(o).Elem())
 	c.Elem().Set(reflect.ValueOf(o).Elem())
 	return c.Interface().(Object)

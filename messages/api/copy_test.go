@@ -9,10 +9,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 )
+
+func TestAShallowCopyOfAnUntypedObjectHasItsOwnFieldsAndMetadata(t *testing.T) {
+	original := func() *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/v1", "kind": "Topic", "metadata": map[string]any{"name": "a", "labels": map[string]any{"app": "web"}},
+			"status": map[string]any{"phase": "Ready"},
+		}}
+	}
+	from := original()
+	c := api.Shallow(from).(*unstructured.Unstructured)
+	require.Equal(t, from, c)
+	c.SetResourceVersion("5")
+	c.SetLabels(map[string]string{"app": "other"})
+	delete(c.Object, "status")
+	require.Equal(t, original(), from)
+	require.NotPanics(t, func() { api.Shallow(&unstructured.Unstructured{}).SetName("a") })
+}
 
 func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 	exact := metav1.Time{Time: time.Unix(1, 500)}

@@ -88,7 +88,9 @@ func Open(c Config) (*Engine, error) {
 }
 
 // Table returns the table of a resource, or nil if the store has none.
-func (e *Engine) Table(resource schema.GroupResource) *Table { return e.tables[Prefix(resource)] }
+func (e *Engine) Table(resource schema.GroupResource) *Table {
+	return e.tables[PrefixOf(Prefix(resource))]
+}
 
 // Version returns the latest resource version.
 func (e *Engine) Version() int64 {

@@ -1,27 +1,161 @@
 package kubeapi
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 
+	"github.com/emicklei/go-restful/v3"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	informers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
+	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapiv3"
+	generated "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/apiserver/pkg/endpoints/discovery"
+	"k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/kube-openapi/pkg/builder3"
+	"k8s.io/kube-openapi/pkg/cached"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/common/restfuladapter"
+	"k8s.io/kube-openapi/pkg/spec3"
 )
 
-// customKinds is where clients ask for the definitions of custom kinds. There are none, and no such group is served; but
-// kubectl asks before it creates what has no PATCH, such as a FailoverPreview, and takes nothing but a list for an answer.
-const customKinds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+// definitionsPath is the part of the API that definitions of custom kinds are in.
+const definitionsPath = "apis/apiextensions.k8s.io/v1"
 
-func withoutCustomKinds(s *server.GenericAPIServer) {
-	none := map[string]any{
-		"apiVersion": schema.GroupVersion{Group: "apiextensions.k8s.io", Version: "v1"}.String(),
-		"kind":       "CustomResourceDefinitionList", "metadata": map[string]any{}, "items": []any{},
+// customKinds serves CustomResourceDefinitions and the objects of the kinds that they define. It is Kubernetes' own server for them, over
+// our storage, and the last that a request is delegated to.
+type customKinds struct {
+	*server.GenericAPIServer
+	known     informers.CustomResourceDefinitionInformer
+	described *common.OpenAPIV3Config
+	// complete is closed when all definitions that were stored at the start are known.
+	complete chan struct{}
+}
+
+// MuxAndDiscoveryCompleteSignals tells when what is not found does not exist.
+func (k *customKinds) MuxAndDiscoveryCompleteSignals() map[string]<-chan struct{} {
+	return map[string]<-chan struct{}{"custom-kinds-known": k.complete}
+}
+
+// HealthzChecks has the health of the server that delegates not depend on each of the controllers: it is ready when publish is done.
+func (k *customKinds) HealthzChecks() []healthz.HealthChecker { return nil }
+
+// newCustomKinds makes the server that custom kinds are delegated to, of the parts of the one that delegates.
+func newCustomKinds(delegates *server.Config, keeps customKeeper) (*customKinds, error) {
+	c := extensions.Config{GenericConfig: &server.RecommendedConfig{Config: *delegates}}
+	own := &c.GenericConfig.Config
+	own.Serializer = extensions.Codecs
+	own.RESTOptionsGetter, c.ExtraConfig.CRDRESTOptionsGetter = keeps, keeps
+	own.BuildHandlerChainFunc = func(served http.Handler, _ *server.Config) http.Handler { return served } // requests come through another's
+	own.PostStartHooks = map[string]server.PostStartHookConfigEntry{}
+	own.DisabledPostStartHooks = sets.NewString("crd-informer-synced") // it ends the process where the server stops before; publish has another
+	own.ReadyzChecks = nil
+	enabled := serverstorage.NewResourceConfig()
+	enabled.EnableVersions(v1.SchemeGroupVersion)
+	own.MergedResourceConfig = enabled
+	own.OpenAPIConfig, own.SkipOpenAPIInstallation = nil, true
+	own.OpenAPIV3Config = server.DefaultOpenAPIV3Config(generated.GetOpenAPIDefinitions, openapi.NewDefinitionNamer(extensions.Scheme))
+	c.ExtraConfig.MasterCount = 1
+	served, err := c.Complete().New(server.NewEmptyDelegate())
+	if err != nil {
+		return nil, fmt.Errorf("serve custom kinds: %w", err)
 	}
-	s.Handler.NonGoRestfulMux.HandleFunc(customKinds, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
-		responsewriters.WriteRawJSON(http.StatusOK, none, w)
+	return &customKinds{
+		GenericAPIServer: served.GenericAPIServer, known: served.Informers.Apiextensions().V1().CustomResourceDefinitions(),
+		described: own.OpenAPIV3Config, complete: make(chan struct{}),
+	}, nil
+}
+
+// publish has the server that delegates tell clients of custom kinds: in its list of groups, and in OpenAPI 3, which it publishes itself.
+func (k *customKinds) publish(s *server.GenericAPIServer) error {
+	groups := &customGroups{listed: s.DiscoveryGroupManager, known: k.known.Lister(), names: map[string]bool{}}
+	heard, err := k.known.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { groups.renew() },
+		UpdateFunc: func(any, any) { groups.renew() },
+		DeleteFunc: func(any) { groups.renew() },
 	})
+	if err != nil {
+		return fmt.Errorf("follow the definitions of custom kinds: %w", err)
+	}
+	schemas := openapiv3.NewController(k.known)
+	return s.AddPostStartHook("custom-kinds", func(hook server.PostStartHookContext) error {
+		service := s.OpenAPIV3VersionedService
+		service.UpdateGroupVersionLazy(definitionsPath, cached.Once(cached.Func(k.describe)))
+		go schemas.Run(service, hook.Done())
+		if cache.WaitFor(hook, "definitions of custom kinds", heard.HasSyncedChecker()) {
+			close(k.complete)
+		}
+		return nil
+	})
+}
+
+// describe returns what OpenAPI 3 says of definitions themselves.
+func (k *customKinds) describe() (*spec3.OpenAPI, string, error) {
+	for _, served := range k.Handler.GoRestfulContainer.RegisteredWebServices() {
+		if served.RootPath() == "/"+definitionsPath {
+			s, err := builder3.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices([]*restful.WebService{served}), k.described)
+			return s, "made once", err
+		}
+	}
+	return nil, "", fmt.Errorf("/%s is not served", definitionsPath)
+}
+
+// customGroups keeps the groups of custom kinds in a list of groups.
+type customGroups struct {
+	mu     sync.Mutex
+	listed discovery.GroupManager
+	known  listers.CustomResourceDefinitionLister
+	names  map[string]bool
+}
+
+func (g *customGroups) renew() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all, err := g.known.List(labels.Everything())
+	if err != nil { // cannot be: it lists what it has
+		panic(fmt.Sprintf("kubeapi: list definitions: %v", err))
+	}
+	versions := map[string][]string{}
+	for _, d := range all {
+		for _, v := range d.Spec.Versions {
+			if v.Served && apihelpers.IsCRDConditionTrue(d, v1.Established) && !slices.Contains(versions[d.Spec.Group], v.Name) {
+				versions[d.Spec.Group] = append(versions[d.Spec.Group], v.Name)
+			}
+		}
+	}
+	for name := range g.names { // order-free: each is removed alone
+		if versions[name] == nil {
+			g.listed.RemoveGroup(name)
+			delete(g.names, name)
+		}
+	}
+	for name, of := range versions { // order-free: clients sort groups
+		g.listed.AddGroup(groupOf(name, of))
+		g.names[name] = true
+	}
+}
+
+// groupOf is a group with its versions, the best one first.
+func groupOf(name string, versions []string) metav1.APIGroup {
+	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	group := metav1.APIGroup{Name: name}
+	for _, v := range versions {
+		gv := schema.GroupVersion{Group: name, Version: v}
+		group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v})
+	}
+	group.PreferredVersion = group.Versions[0]
+	return group
 }

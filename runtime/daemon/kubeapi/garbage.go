@@ -33,9 +33,13 @@ const looksAgainAfter = time.Second
 type collector struct {
 	engine *engine.Engine
 	clock  clock.Clock
+	// tables are the names of the tables that it looks at.
+	tables []schema.GroupResource
 	served map[schema.GroupResource]rest.StandardStorage
-	log    zerolog.Logger
-	feed   *engine.Feed
+	// untyped makes what serves a kind without a Go type.
+	untyped func(*catalog.Resource) (rest.StandardStorage, error)
+	log     zerolog.Logger
+	feed    *engine.Feed
 	// owned are the objects that name an owner, by its UID; owners are the UIDs that each of them names.
 	owned  map[types.UID]sets.Set[site]
 	owners map[site][]types.UID
@@ -46,21 +50,40 @@ type collector struct {
 
 // site is where an object is stored.
 type site struct {
-	resource        *catalog.Resource
+	resource        schema.GroupResource // as the table is named
 	namespace, name string
 }
 
-func (p site) key() string { return engine.Key(p.resource.Name(), p.namespace, p.name) }
+func (p site) key() string { return engine.Key(p.resource, p.namespace, p.name) }
 
-func newCollector(c *Config, served map[schema.GroupVersion]map[string]rest.Storage) *collector {
+func newCollector(c *Config, keeps *keeper, served map[schema.GroupVersion]map[string]rest.Storage) *collector {
 	collects := &collector{
-		engine: c.Engine, clock: c.Clock, log: c.Logger,
+		engine: c.Engine, clock: c.Clock, log: c.Logger, untyped: keeps.untyped,
+		tables: []schema.GroupResource{catalog.Definitions.Name(), catalog.Customs.Name()},
 		served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}, owners: map[site][]types.UID{}, again: sets.New[site](),
 	}
 	for _, k := range kindsIn(c.Engine) {
 		collects.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
+		collects.tables = append(collects.tables, k.Name())
 	}
 	return collects
+}
+
+// storage returns what serves the objects of a resource.
+func (c *collector) storage(p site) (rest.StandardStorage, error) {
+	if s := c.served[p.resource]; s != nil {
+		return s, nil
+	}
+	r := catalog.Definitions
+	if p.resource != r.Name() {
+		o, _ := c.engine.Table(p.resource).Get(p.key())
+		if o == nil {
+			return nil, apierrors.NewNotFound(p.resource, p.name)
+		}
+		r = catalog.Custom(o.GetObjectKind().GroupVersionKind())
+		r.Plural, r.ClusterScoped = r.Kind.Kind, p.namespace == ""
+	}
+	return c.untyped(r)
 }
 
 // run collects until the context is done.
@@ -93,8 +116,8 @@ func (c *collector) run(ctx context.Context) {
 // begin looks at all that is stored: a process that was killed may have left work.
 func (c *collector) begin(ctx context.Context) {
 	var concerned []engine.Object
-	for _, k := range kindsIn(c.engine) {
-		for _, o := range c.engine.Table(k.Name()).Snapshot().Mentioning(engine.Prefix(k.Name()), "", "ownerReferences", "deletionTimestamp") {
+	for _, name := range c.tables {
+		for _, o := range c.engine.Table(name).Snapshot().Mentioning(engine.Prefix(name), "", "ownerReferences", "deletionTimestamp") {
 			c.note(o)
 			if len(o.GetOwnerReferences()) > 0 || waits(o) {
 				concerned = append(concerned, o)
@@ -126,7 +149,7 @@ func (c *collector) hear(ctx context.Context, change *engine.Change) {
 		c.look(ctx, siteOf(o))
 	}
 	for _, r := range o.GetOwnerReferences() {
-		if owner := ownerOf(c.engine, r, o.GetNamespace()); owner.resource != nil {
+		if owner, known := ownerOf(c.engine, r, o.GetNamespace()); known {
 			c.look(ctx, owner)
 		}
 	}
@@ -177,7 +200,7 @@ func (c *collector) look(ctx context.Context, p site) {
 }
 
 func (c *collector) collect(ctx context.Context, p site) {
-	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
+	o, _ := c.engine.Table(p.resource).Get(p.key())
 	switch {
 	case o == nil:
 	case o.GetDeletionTimestamp() == nil:
@@ -224,11 +247,11 @@ func (c *collector) lookAtOwners(ctx context.Context, p site, o engine.Object) {
 // owner returns the owner that a reference names, and whether it is there. Of what is not kept here it cannot be said that it
 // is gone.
 func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Object, bool) {
-	p := ownerOf(c.engine, r, namespace)
-	if p.resource == nil {
+	p, known := ownerOf(c.engine, r, namespace)
+	if !known {
 		return nil, true
 	}
-	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
+	o, _ := c.engine.Table(p.resource).Get(p.key())
 	return o, o != nil && o.GetUID() == r.UID
 }
 
@@ -236,7 +259,7 @@ func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Obj
 // other.
 func (c *collector) ownsWhatStays(o engine.Object) bool {
 	for p := range c.ownedBy(o) { // order-free: is there one
-		if owned, _ := c.engine.Table(p.resource.Name()).Get(p.key()); owned != nil && owned.GetDeletionTimestamp() == nil {
+		if owned, _ := c.engine.Table(p.resource).Get(p.key()); owned != nil && owned.GetDeletionTimestamp() == nil {
 			return true
 		}
 	}
@@ -263,7 +286,7 @@ func (c *collector) ownedBy(o engine.Object) sets.Set[site] {
 func (c *collector) orphan(ctx context.Context, p site, o engine.Object) {
 	done := true
 	for of := range c.owned[o.GetUID()] { // order-free: each is changed alone
-		if owned, _ := c.engine.Table(of.resource.Name()).Get(of.key()); owned != nil {
+		if owned, _ := c.engine.Table(of.resource).Get(of.key()); owned != nil {
 			done = c.update(ctx, of, owned, func(owned engine.Object) {
 				owned.SetOwnerReferences(slices.DeleteFunc(owned.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() }))
 			}) && done
@@ -277,11 +300,11 @@ func (c *collector) orphan(ctx context.Context, p site, o engine.Object) {
 // deleteOwned deletes what an object owns, or has in it, and lets it go when none remains that it has to wait for.
 func (c *collector) deleteOwned(ctx context.Context, p site, o engine.Object) {
 	blocked := false
-	if n, is := c.served[p.resource.Name()].(namespaces); is {
+	if n, is := c.served[p.resource].(namespaces); is {
 		blocked = !c.done(p, n.empty(ctx, p.name), "namespace not emptied")
 	}
 	for of := range c.ownedBy(o).Clone() { // order-free: each is deleted alone
-		owned, _ := c.engine.Table(of.resource.Name()).Get(of.key())
+		owned, _ := c.engine.Table(of.resource).Get(of.key())
 		if owned == nil {
 			continue
 		}
@@ -307,8 +330,11 @@ func (c *collector) release(ctx context.Context, p site, o engine.Object, finali
 func (c *collector) update(ctx context.Context, p site, o engine.Object, change func(engine.Object)) bool {
 	next := api.Copy(o)
 	change(next)
-	_, _, err := c.served[p.resource.Name()].Update(request.WithNamespace(ctx, p.namespace), p.name, rest.DefaultUpdatedObjectInfo(next),
-		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	storage, err := c.storage(p)
+	if err == nil {
+		_, _, err = storage.Update(request.WithNamespace(ctx, p.namespace), p.name, rest.DefaultUpdatedObjectInfo(next),
+			rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	}
 	return c.done(p, err, "owner references not kept up")
 }
 
@@ -321,10 +347,13 @@ func (c *collector) remove(ctx context.Context, p site, o engine.Object, foregro
 	case foreground, slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents):
 		policy = metav1.DeletePropagationForeground
 	}
-	_, _, err := c.served[p.resource.Name()].Delete(request.WithNamespace(ctx, p.namespace), p.name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{
-		Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID()), ResourceVersion: ptr.To(o.GetResourceVersion())},
-		PropagationPolicy: &policy,
-	})
+	storage, err := c.storage(p)
+	if err == nil {
+		_, _, err = storage.Delete(request.WithNamespace(ctx, p.namespace), p.name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{
+			Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID()), ResourceVersion: ptr.To(o.GetResourceVersion())},
+			PropagationPolicy: &policy,
+		})
+	}
 	if c.done(p, err, "object without owner not deleted") && err == nil {
 		c.log.Info().Str("object", p.key()).Str("because", "its owners are gone").Msg("deleted")
 	}
@@ -354,18 +383,27 @@ func resourceOf(k api.Key) *catalog.Resource {
 }
 
 func siteOf(o engine.Object) site {
-	return site{resourceOf(api.KeyOf(o)), o.GetNamespace(), o.GetName()}
+	return site{resourceOf(api.KeyOf(o)).Name(), o.GetNamespace(), o.GetName()}
 }
 
-// ownerOf is where the owner is stored that an object of a namespace names; one of a kind that is not kept here has no
-// resource, nor has one within a namespace that something outside names.
-func ownerOf(e *engine.Engine, r metav1.OwnerReference, namespace string) site {
-	resource := resourceOf(api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
+// ownerOf is where the owner is stored that an object of a namespace names. It is not known of a kind that is not kept here, nor of one
+// within a namespace that something outside names.
+func ownerOf(e *engine.Engine, r metav1.OwnerReference, namespace string) (p site, known bool) {
+	resource := ownerKind(e, api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
 	switch {
 	case resource == nil, e.Table(resource.Name()) == nil, !resource.ClusterScoped && namespace == "":
-		return site{}
+		return site{}, false
 	case resource.ClusterScoped:
 		namespace = ""
 	}
-	return site{resource, namespace, r.Name}
+	return site{resource.Name(), namespace, r.Name}, true
+}
+
+// ownerKind is the resource that owners of a kind are of; nil where that is not kept here. Of a custom kind there must be a definition.
+func ownerKind(e *engine.Engine, k api.Key) *catalog.Resource {
+	r := resourceOf(k)
+	if r == nil || r.Plural != "" {
+		return r
+	}
+	return definedKind(e, r.Kind.GroupKind())
 }

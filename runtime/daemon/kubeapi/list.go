@@ -39,10 +39,17 @@ func (s *tableStorage) GetList(ctx context.Context, key string, opts storage.Lis
 	if err != nil {
 		return err
 	}
+	p.shown = s.shown
+	if s.codec != nil {
+		p.word = "" // its texts are those of the table
+	}
 	if opts.Recursive {
 		p.fill(snapshot, key, from)
 	} else if o := snapshot.Get(key); o != nil {
 		p.add(key, o)
+	}
+	if p.failed != nil {
+		return p.failed
 	}
 	return s.finish(p, list, key, snapshot.Version, opts)
 }
@@ -62,9 +69,14 @@ func (s *tableStorage) at(ctx context.Context, version int64) (engine.Snapshot, 
 type page struct {
 	items   reflect.Value
 	selects storage.SelectionPredicate
-	last    string
-	more    bool
-	walked  int64
+	// word is one that occurs in the text of all that is selected; "" where none is known.
+	word string
+	// shown is an object of the table as the list has it.
+	shown  func(engine.Object) (engine.Object, error)
+	last   string
+	more   bool
+	walked int64
+	failed error
 }
 
 func pageOf(list runtime.Object, selects storage.SelectionPredicate) (*page, error) {
@@ -74,7 +86,7 @@ func pageOf(list runtime.Object, selects storage.SelectionPredicate) (*page, err
 	}
 	v := reflect.ValueOf(items).Elem()
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-	return &page{items: v, selects: selects}, nil
+	return &page{items: v, selects: selects, word: wordIn(selects)}, nil
 }
 
 // fill takes what is selected, in the order of keys, until the page is full; then it counts the rest, if all of it
@@ -95,14 +107,19 @@ func (p *page) fill(snapshot engine.Snapshot, prefix, from string) {
 
 // candidates are the objects from which the page selects.
 func (p *page) candidates(snapshot engine.Snapshot, prefix, from string) iter.Seq2[string, engine.Object] {
-	if word := wordIn(p.selects); word != "" {
-		return snapshot.Mentioning(prefix, from, word)
+	if p.word != "" {
+		return snapshot.Mentioning(prefix, from, p.word)
 	}
 	return snapshot.Under(prefix, from)
 }
 
 func (p *page) add(key string, o engine.Object) {
 	p.last = key
+	o, err := p.shown(o)
+	if err != nil {
+		p.failed = err
+		return
+	}
 	if matched, err := p.selects.Matches(o); err == nil && matched {
 		p.items.Set(reflect.Append(p.items, reflect.ValueOf(o).Elem()))
 	}

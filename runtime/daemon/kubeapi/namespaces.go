@@ -58,8 +58,9 @@ func foundNamespaces(e *engine.Engine, now metav1.Time) error {
 // namespaces serves namespaces. One that is deleted takes along what is in it.
 type namespaces struct {
 	objects
-	// contents are what may be in a namespace.
+	// contents are what may be in a namespace, beside objects of custom kinds.
 	contents []objects
+	keeps    *keeper
 }
 
 // Delete has a namespace go, so that nothing more comes into it; the collector empties it first, whatever is killed meanwhile.
@@ -79,6 +80,18 @@ func (n namespaces) empty(ctx context.Context, name string) error {
 		_, err := c.DeleteCollection(inside, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &internalversion.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("empty namespace %s of %s: %w", name, c.kind.Plural, err)
+		}
+	}
+	for _, r := range defined(n.keeps.engine) {
+		if r.ClusterScoped {
+			continue
+		}
+		c, err := n.keeps.untyped(r)
+		if err == nil {
+			_, err = c.DeleteCollection(inside, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &internalversion.ListOptions{})
+		}
+		if err != nil {
+			return fmt.Errorf("empty namespace %s of %s: %w", name, r.Plural, err)
 		}
 	}
 	return nil
@@ -112,7 +125,7 @@ func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admis
 	if cluster, is := agentOf(a.GetUserInfo()); is && resource == leaseResource && a.GetName() != cluster {
 		return admission.NewForbidden(a, fmt.Errorf("the lease of an agent has the name of its cluster, %s", cluster))
 	}
-	if a.GetNamespace() == "" || resource == namespaceResource || l.engine.Table(resource) == nil {
+	if a.GetNamespace() == "" || resource == namespaceResource || l.engine.Table(resource) == nil && catalog.Reserved(resource.Group) {
 		return nil
 	}
 	n := l.namespace(a.GetNamespace())
@@ -140,16 +153,17 @@ func (l lifecycle) validateOwners(ctx context.Context, a admission.Attributes) e
 	}
 	before, _ := a.GetOldObject().(metav1.Object)
 	for _, r := range written.GetOwnerReferences() {
-		owner := ownerOf(l.engine, r, a.GetNamespace())
-		if !ptr.Deref(r.BlockOwnerDeletion, false) || owner.resource == nil || owner.namespace != "" {
+		owner, known := ownerOf(l.engine, r, a.GetNamespace())
+		if !ptr.Deref(r.BlockOwnerDeletion, false) || !known || owner.namespace != "" {
 			continue
 		}
+		kind := ownerKind(l.engine, api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
 		if before != nil && slices.ContainsFunc(before.GetOwnerReferences(), func(was metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(was, r) }) {
 			continue
 		}
 		decision, _, err := l.access.Authorize(ctx, authorizer.AttributesRecord{
 			User: a.GetUserInfo(), Verb: "delete", ResourceRequest: true, Name: r.Name,
-			APIGroup: owner.resource.Kind.Group, APIVersion: owner.resource.Kind.Version, Resource: owner.resource.Plural,
+			APIGroup: kind.Kind.Group, APIVersion: kind.Kind.Version, Resource: kind.Plural,
 		})
 		if err != nil || decision != authorizer.DecisionAllow {
 			return admission.NewForbidden(a, fmt.Errorf("metadata.ownerReferences: blockOwnerDeletion of %s %s takes the right to delete it", r.Kind, r.Name))

@@ -140,24 +140,30 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 
 // options tell Kubernetes' registry where a kind is kept.
 func (k *keeper) options(kind *kind) generic.RESTOptions {
-	prefix := engine.Prefix(kind.Name())
-	kept := &tableStorage{
-		engine: k.engine, table: k.engine.Table(kind.Name()), prefix: prefix, fresh: func() engine.Object { return kind.New() }, clock: k.clock,
-		limits: k.limits,
+	kept := k.storage(kind.Resource)
+	kept.fresh = func() engine.Object { return kind.New() }
+	options := k.optionsOf(kept, kind.Name(), k.codecs.LegacyCodec(kind.version()))
+	options.Decorator = func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
+		func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
+	) (storage.Interface, factory.DestroyFunc, error) {
+		return kept, func() {}, nil
 	}
-	codec := k.codecs.LegacyCodec(kind.version())
+	return options
+}
+
+// storage is where the objects of a resource are kept.
+func (k *keeper) storage(r *catalog.Resource) *tableStorage {
+	return &tableStorage{engine: k.engine, table: k.engine.Table(r.Name()), prefix: engine.Prefix(r.Name()), clock: k.clock, limits: k.limits}
+}
+
+func (k *keeper) optionsOf(kept *tableStorage, resource schema.GroupResource, codec runtime.Codec) generic.RESTOptions {
 	return generic.RESTOptions{
-		ResourcePrefix:            strings.TrimSuffix(prefix, "/"),
+		ResourcePrefix:            strings.TrimSuffix(kept.prefix, "/"),
 		DeleteCollectionWorkers:   1,
 		EnableGarbageCollection:   true,
 		CountMetricPollPeriod:     countsEvery,
 		StorageObjectCountTracker: k.counts,
-		StorageConfig:             &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: codec}, GroupResource: kind.Name()},
-		Decorator: func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
-			func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
-		) (storage.Interface, factory.DestroyFunc, error) {
-			return kept, func() {}, nil
-		},
+		StorageConfig:             &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: codec}, GroupResource: resource},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -41,6 +42,8 @@ func agentOf(u user.Info) (string, bool) {
 // rule allows verbs on resources. "*" is any; no names are all of them. A resource without a group is of any group.
 type rule struct {
 	verbs, groups, resources []string
+	// custom is set of a rule about all custom kinds, whatever the other fields say of groups and resources.
+	custom bool
 	// namespace and names are where, and which; empty: all.
 	namespace string
 	names     []string
@@ -66,6 +69,8 @@ var (
 
 	viewerRules = []rule{
 		{verbs: reading, groups: anything, resources: readable},
+		{verbs: reading, groups: []string{catalog.Definitions.Kind.Group}, resources: []string{catalog.Definitions.Plural, catalog.Definitions.Plural + "/status"}},
+		{verbs: reading, custom: true},
 		{verbs: []string{"create"}, groups: []string{leewardVersion.Group}, resources: []string{"failoverpreviews"}},
 		{verbs: []string{"get"}, paths: []string{"/metrics", "/metrics/*"}},
 	}
@@ -80,7 +85,7 @@ var (
 	everyoneRules = []rule{
 		{verbs: []string{"create"}, groups: []string{"authorization.k8s.io"}, resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}},
 		{verbs: []string{"create"}, groups: []string{"authentication.k8s.io"}, resources: []string{"selfsubjectreviews"}},
-		{verbs: []string{"list"}, groups: []string{"apiextensions.k8s.io"}, resources: []string{"customresourcedefinitions"}}, // there are none; kubectl asks
+		{verbs: []string{"list"}, groups: []string{catalog.Definitions.Kind.Group}, resources: []string{catalog.Definitions.Plural}}, // they hold no more than discovery; kubectl asks
 		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/", "/livez/*", "/readyz/*"}},
 		{verbs: []string{"get"}, paths: healthPaths},
 		{verbs: []string{"get"}, paths: []string{watchPath, explainPath, searchPath}}, // of the live page, whose handlers ask for more
@@ -129,10 +134,10 @@ func resourcesOf(chosen func(*kind) bool) []string {
 // teamRules are those of a team, in its namespace and nowhere else.
 func teamRules(group string) []rule {
 	if namespace, is := strings.CutPrefix(group, EditorGroup+":"); is && namespace != "" {
-		return []rule{{verbs: writing, groups: anything, resources: teamWrites, namespace: namespace}}
+		return []rule{{verbs: writing, groups: anything, resources: teamWrites, namespace: namespace}, {verbs: writing, custom: true, namespace: namespace}}
 	}
 	if namespace, is := strings.CutPrefix(group, ViewerGroup+":"); is && namespace != "" {
-		return []rule{{verbs: reading, groups: anything, resources: teamReads, namespace: namespace}}
+		return []rule{{verbs: reading, groups: anything, resources: teamReads, namespace: namespace}, {verbs: reading, custom: true, namespace: namespace}}
 	}
 	return nil
 }
@@ -184,7 +189,10 @@ func rulesOf(u user.Info) []rule {
 }
 
 // roles decides who may do what.
-type roles struct{ authorizer.AuthorizerFunc }
+type roles struct {
+	authorizer.AuthorizerFunc
+	engine *engine.Engine
+}
 
 var (
 	_ authorizer.Authorizer   = roles{}
@@ -211,7 +219,11 @@ func (r rule) allows(a authorizer.Attributes) bool {
 	if a.GetSubresource() != "" {
 		resource += "/" + a.GetSubresource()
 	}
-	return has(r.groups, a.GetAPIGroup()) && has(r.resources, resource) &&
+	covers := has(r.groups, a.GetAPIGroup()) && has(r.resources, resource)
+	if r.custom {
+		covers = !catalog.Reserved(a.GetAPIGroup())
+	}
+	return covers &&
 		(r.namespace == "" || r.namespace == a.GetNamespace()) &&
 		(len(r.names) == 0 || slices.Contains(r.names, a.GetName()))
 }
@@ -228,13 +240,21 @@ func matchesPath(pattern, path string) bool {
 }
 
 // RulesFor lists what a user may do in a namespace, for "kubectl auth can-i --list".
-func (roles) RulesFor(_ context.Context, u user.Info, namespace string) ([]authorizer.ResourceRuleInfo, []authorizer.NonResourceRuleInfo, bool, error) {
+func (w roles) RulesFor(_ context.Context, u user.Info, namespace string) ([]authorizer.ResourceRuleInfo, []authorizer.NonResourceRuleInfo, bool, error) {
 	var resources []authorizer.ResourceRuleInfo
 	var paths []authorizer.NonResourceRuleInfo
 	for _, r := range rulesOf(u) {
 		switch {
 		case len(r.paths) > 0:
 			paths = append(paths, &authorizer.DefaultNonResourceRuleInfo{Verbs: r.verbs, NonResourceURLs: r.paths})
+		case r.custom && (r.namespace == "" || r.namespace == namespace):
+			for _, k := range defined(w.engine) {
+				if r.namespace == "" || !k.ClusterScoped {
+					resources = append(resources, &authorizer.DefaultResourceRuleInfo{
+						Verbs: r.verbs, APIGroups: []string{k.Kind.Group}, Resources: []string{k.Plural, k.Plural + "/status", k.Plural + "/scale"},
+					})
+				}
+			}
 		case r.namespace == "" || r.namespace == namespace:
 			resources = append(resources, &authorizer.DefaultResourceRuleInfo{
 				Verbs: r.verbs, APIGroups: r.groups, Resources: r.resources, ResourceNames: r.names,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -44,8 +45,10 @@ func everything(t *testing.T, client kubernetes.Interface) (all []served) {
 // reads reports whether a verb changes nothing.
 func reads(verb string) bool { return slices.Contains([]string{"get", "list", "watch"}, verb) }
 
-// onlyAsks reports whether a user asks about himself.
-func onlyAsks(s served) bool { return strings.HasPrefix(s.resource, "selfsubject") }
+// onlyAsks reports whether a user asks about himself, or which kinds there are.
+func onlyAsks(s served) bool {
+	return strings.HasPrefix(s.resource, "selfsubject") || s.resource == definitions.Resource && s.verb == "list"
+}
 
 // TestEveryRoleMayWhatItsNameSays asks of every resource and verb that is served, in two namespaces, whether users may,
 // and whether what "kubectl auth can-i --list" tells them is that.
@@ -57,10 +60,13 @@ func TestEveryRoleMayWhatItsNameSays(t *testing.T) {
 	d := serve(t, func(c *kubeapi.Config) {
 		c.Answer = func(context.Context, *api.FailoverPreview) error { return nil } // so that previews are served
 	})
+	d.define(topicDefinition())
 	admin, err := kubernetes.NewForConfig(d.as(kubeapi.Admin()))
 	require.NoError(t, err)
+	require.Eventually(t, func() bool { return strings.Contains(d.answer("/apis", "application/json"), "example.com") }, time.Minute, time.Millisecond)
 	all := everything(t, admin)
 	require.Greater(t, len(all), 200)
+	require.Contains(t, all, served{"example.com", "topics/status", "patch", true})
 	for name, c := range map[string]struct {
 		groups []string
 		may    func(s served, namespace string) bool

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -185,7 +186,11 @@ func TestAnyoneMayAskWhetherTheServerIsWell(t *testing.T) {
 	d := serve(t)
 	d.create(clusters, cluster("m1")) // it serves
 	anyone := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/healthz": 200, "/version": 401, "/api": 401, "/metrics": 401, "/ui/": 401} {
+	require.Eventually(t, func() bool {
+		answer, err := anyone.Get("https://" + d.Addr() + "/readyz")
+		return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
+	}, time.Minute, time.Millisecond, "it is ready once it knows the custom kinds")
+	for path, code := range map[string]int{"/livez": 200, "/healthz": 200, "/version": 401, "/api": 401, "/metrics": 401, "/ui/": 401} {
 		answer, err := anyone.Get("https://" + d.Addr() + path)
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())

@@ -24,10 +24,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/compatibility"
-	restclient "k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/klog/v2"
@@ -88,6 +89,7 @@ type Server struct {
 	garbage   *collector
 	limits    *limits
 	page      *live // nil: none is served
+	within    *within
 	// forget ends what is known of the issuers of tokens.
 	forget context.CancelFunc
 }
@@ -107,7 +109,7 @@ func HearLibraries(log zerolog.Logger) {
 // namespaces that are always there, and writes the kubeconfig.
 func New(c Config) (*Server, error) {
 	HearLibraries(c.Logger)
-	s := &Server{config: c, forget: func() {}, limits: newLimits()}
+	s := &Server{config: c, forget: func() {}, limits: newLimits(), within: newWithin()}
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
@@ -161,12 +163,14 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.page != nil {
 		defer context.AfterFunc(ctx, s.page.hub.Stop)()
 	}
-	collecting, stop := context.WithCancel(ctx)
-	var collector sync.WaitGroup
-	collector.Go(func() { s.garbage.run(collecting) })
-	defer collector.Wait()
+	running, stop := context.WithCancel(ctx)
+	prepared := s.generic.PrepareRun()
+	var beside sync.WaitGroup
+	beside.Go(func() { s.garbage.run(running) })
+	beside.Go(func() { s.within.serve(running, s.generic.Handler) })
+	defer beside.Wait()
 	defer stop()
-	if err := s.generic.PrepareRun().RunWithContext(ctx); err != nil {
+	if err := prepared.RunWithContext(ctx); err != nil {
 		return fmt.Errorf("serve the Kubernetes API: %w", err)
 	}
 	return nil
@@ -196,9 +200,8 @@ func (s *Server) build() error {
 	codecs := serializer.NewCodecFactory(scheme)
 	generic := server.NewConfig(codecs)
 	generic.EffectiveVersion = asKubernetes{compatibility.DefaultBuildEffectiveVersion()}
-	generic.LoopbackClientConfig = &restclient.Config{Host: s.Addr()} // nothing here talks to itself
-	access := roles{authorize}
-	generic.AdmissionControl = lifecycle{s.config.Engine, access}
+	access := roles{authorize, s.config.Engine}
+	generic.AdmissionControl = admission.NewChainHandler(lifecycle{s.config.Engine, access}, customRules{s.config.Engine, defaultCustomBounds})
 	generic.EnableProfiling = false
 	generic.ShutdownWatchTerminationGracePeriod, generic.LivezGracePeriod = watchesEnd, beginsWithin
 	s.checkReadiness(generic)
@@ -210,9 +213,19 @@ func (s *Server) build() error {
 		return err
 	}
 	generic.Authorization.Authorizer, generic.RuleResolver = access, access
+	generic.LoopbackClientConfig = s.within.client()
+	generic.AggregatedDiscoveryGroupManager = aggregated.NewResourceManager("apis").WithSource(aggregated.BuiltinSource)
 	completed, version2 := generic.Complete(nil), generic.OpenAPIConfig
 	generic.OpenAPIConfig = nil
-	if s.generic, err = completed.New("leewardd", server.NewEmptyDelegate()); err != nil {
+	keeps := keeper{
+		admitting: admitting{settings: s.config.Settings, clock: s.config.Clock, preview: s.config.Preview},
+		engine:    s.config.Engine, scheme: scheme, codecs: codecs, limits: s.limits, counts: generic.StorageObjectCountTracker,
+	}
+	custom, err := newCustomKinds(generic, customKeeper{&keeps})
+	if err != nil {
+		return err
+	}
+	if s.generic, err = completed.New("leewardd", custom); err != nil {
 		return err
 	}
 	publishVersion2(s.generic.Handler, version2)
@@ -221,17 +234,15 @@ func (s *Server) build() error {
 	if s.page != nil {
 		s.page.serve(s.generic)
 	}
-	keeps := keeper{
-		admitting: admitting{settings: s.config.Settings, clock: s.config.Clock, preview: s.config.Preview},
-		engine:    s.config.Engine, scheme: scheme, codecs: codecs, limits: s.limits, counts: generic.StorageObjectCountTracker,
-	}
 	served, err := keeps.all()
 	if err != nil {
 		return err
 	}
-	s.complete(served, access)
-	s.garbage = newCollector(&s.config, served)
-	withoutCustomKinds(s.generic)
+	s.complete(&keeps, served, access)
+	s.garbage = newCollector(&s.config, &keeps, served)
+	if err := custom.publish(s.generic); err != nil {
+		return err
+	}
 	return s.install(served, scheme, codecs)
 }
 
@@ -248,9 +259,9 @@ func (v asKubernetes) Info() *version.Info {
 }
 
 // complete adds what is more than a kind in a table: namespaces, events in their new group, and what is asked.
-func (s *Server) complete(served map[schema.GroupVersion]map[string]rest.Storage, a roles) {
+func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[string]rest.Storage, a roles) {
 	core := served[corev1.SchemeGroupVersion]
-	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(kindsIn(s.config.Engine), served)}
+	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(kindsIn(s.config.Engine), served), keeps: keeps}
 	place(served, eventsv1.SchemeGroupVersion, "events", core["events"])
 	decides := access{a, a}
 	for path, r := range map[string]rest.Storage{ // order-free: each has its own place

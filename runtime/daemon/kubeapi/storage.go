@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"github.com/benbjohnson/clock"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/storage"
@@ -28,7 +30,25 @@ type tableStorage struct {
 	clock  clock.Clock
 	shares sharing
 	limits *limits
+	// codec is set where Kubernetes' server has objects otherwise than the table: it writes and reads the text of those of the table.
+	codec runtime.Codec
 	storage.APIObjectVersioner
+}
+
+// shown is an object of the table as Kubernetes' server has it, to be read; nil is nil.
+func (s *tableStorage) shown(o engine.Object) (engine.Object, error) {
+	if s.codec == nil || o == nil {
+		return o, nil
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.GetName(), err)
+	}
+	read, _, err := s.codec.Decode(text, nil, s.fresh())
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.GetName(), err)
+	}
+	return read.(engine.Object), nil
 }
 
 var _ storage.Interface = (*tableStorage)(nil)
@@ -50,6 +70,9 @@ func (s *tableStorage) CompactRevision() int64 { return s.table.Oldest() }
 
 // Stats counts objects.
 func (s *tableStorage) Stats(context.Context) (storage.Stats, error) {
+	if s.codec != nil { // a part of a table
+		return storage.Stats{ObjectCount: s.table.Snapshot().Count(s.prefix, "")}, nil
+	}
 	return storage.Stats{ObjectCount: int64(s.table.Len())}, nil
 }
 
@@ -68,7 +91,11 @@ func (s *tableStorage) Get(ctx context.Context, key string, opts storage.GetOpti
 	if err := s.reached(ctx, opts.ResourceVersion); err != nil {
 		return err
 	}
-	switch o, version := s.table.Get(key); {
+	o, version := s.table.Get(key)
+	o, err = s.shown(o)
+	switch {
+	case err != nil:
+		return err
 	case o != nil:
 		return s.handOut(o, version, out)
 	case opts.IgnoreNotFound:
@@ -127,7 +154,9 @@ func (s *tableStorage) handOut(o engine.Object, version int64, out runtime.Objec
 // them without.
 func copied(o engine.Object) engine.Object {
 	c := o.DeepCopyObject().(engine.Object)
-	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	if _, untyped := c.(*unstructured.Unstructured); !untyped {
+		c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	}
 	return c
 }
 
@@ -149,6 +178,9 @@ func (s *tableStorage) Create(_ context.Context, key string, o, out runtime.Obje
 		return storage.NewKeyExistsError(key, 0)
 	}
 	if err != nil || out == nil {
+		return err
+	}
+	if stored, err = s.shown(stored); err != nil {
 		return err
 	}
 	return s.handOut(stored, version, out)
@@ -173,13 +205,24 @@ func asStatus(err error) error {
 	return err
 }
 
-// toKeep returns a copy of an object without what only clients see of it.
+// toKeep returns a copy of an object, as the table has it, without what only clients see of it.
 func (s *tableStorage) toKeep(o runtime.Object) (engine.Object, error) {
 	kept := o.DeepCopyObject().(engine.Object)
 	if err := s.PrepareObjectForStorage(kept); err != nil {
 		return nil, fmt.Errorf("keep a %T: %w", o, err)
 	}
-	return kept, nil
+	if s.codec == nil {
+		return kept, nil
+	}
+	text, err := runtime.Encode(s.codec, kept)
+	if err != nil {
+		return nil, fmt.Errorf("keep a %T: %w", o, err)
+	}
+	written := &unstructured.Unstructured{}
+	if err := written.UnmarshalJSON(text); err != nil {
+		return nil, fmt.Errorf("keep a %T: %w", o, err)
+	}
+	return written, nil
 }
 
 func seconds(n uint64) time.Duration {
@@ -243,7 +286,7 @@ func (s *tableStorage) GuaranteedUpdate(
 		if err != nil {
 			return err
 		}
-		if is.version != 0 && unchanged(next, is.object) {
+		if is.version != 0 && unchanged(next, is.stored) {
 			if !is.current {
 				return errStale
 			}
@@ -257,11 +300,14 @@ func (s *tableStorage) GuaranteedUpdate(
 		if err != nil {
 			return err
 		}
+		if next, err = s.shown(next); err != nil {
+			return err
+		}
 		return s.handOut(next, version, out)
 	})
 }
 
-// unchanged reports whether an object says what the stored one says, whatever its version.
+// unchanged reports whether an object says what the stored one says, whatever its version. It changes the former.
 func unchanged(next, is engine.Object) bool {
 	next.SetResourceVersion(is.GetResourceVersion())
 	next.GetObjectKind().SetGroupVersionKind(is.GetObjectKind().GroupVersionKind())
@@ -271,6 +317,8 @@ func unchanged(next, is engine.Object) bool {
 // original is an object as a writer sees it.
 type original struct {
 	object engine.Object
+	// stored is the object as the table has it.
+	stored engine.Object
 	// version is 0 for an object that is not there, which is empty then.
 	version int64
 	// current is false for one that the caller has suggested and that may be out of date.
@@ -314,16 +362,21 @@ func (s *tableStorage) suggested(o runtime.Object) (*original, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the version of a suggested object: %w", err)
 	}
-	return &original{object: o.(engine.Object), version: int64(version)}, nil
+	stored, err := s.toKeep(o)
+	return &original{object: o.(engine.Object), stored: stored, version: int64(version)}, err
 }
 
 func (s *tableStorage) find(ctx context.Context, key string, ignoreNotFound bool) (*original, error) {
 	if err := s.reached(ctx, ""); err != nil {
 		return nil, err
 	}
-	switch o, version := s.table.Get(key); {
+	stored, version := s.table.Get(key)
+	o, err := s.shown(stored)
+	switch {
+	case err != nil:
+		return nil, err
 	case o != nil:
-		return &original{object: o, version: version, current: true}, nil
+		return &original{object: o, stored: stored, version: version, current: true}, nil
 	case ignoreNotFound:
 		return &original{object: s.fresh(), current: true}, nil
 	default:

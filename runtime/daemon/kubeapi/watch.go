@@ -102,18 +102,24 @@ func (w *watcher) run(snapshot *engine.Snapshot, err error) {
 
 // tell sends the objects as they stand, and that these are all, if the client has asked for it.
 func (w *watcher) tell(snapshot engine.Snapshot) {
-	if o := snapshot.Get(w.key); !w.opts.Recursive && w.selected(o) {
-		w.send(watch.Event{Type: watch.Added, Object: toSend(o)})
+	if o := snapshot.Get(w.key); !w.opts.Recursive {
+		w.tellOf(o)
 	}
 	if w.opts.Recursive {
 		for _, o := range snapshot.Under(w.key, "") {
-			if w.selected(o) {
-				w.send(watch.Event{Type: watch.Added, Object: toSend(o)})
-			}
+			w.tellOf(o)
 		}
 	}
 	if w.opts.SendInitialEvents != nil && w.opts.Predicate.AllowWatchBookmarks {
 		w.bookmark(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+}
+
+// tellOf sends an object that is selected.
+func (w *watcher) tellOf(o engine.Object) {
+	o, err := w.shown(o)
+	if err == nil && w.selects(o) {
+		w.send(watch.Event{Type: watch.Added, Object: w.toSend(o)})
 	}
 }
 
@@ -172,21 +178,29 @@ func (w *watcher) change(c *engine.Change) {
 // standing is what a change made of an object.
 func (w *watcher) standing(c *engine.Change) runtime.Object {
 	return w.shares.of(c.Version, false, func() *shared {
-		return &shared{Object: toSend(c.Object), logged: c.Text, wrappings: &w.shares.wrappings}
+		if w.codec != nil {
+			o, _ := w.shown(c.Object) // it was just selected, and so can be read
+			return &shared{Object: w.toSend(o)}
+		}
+		return &shared{Object: w.toSend(c.Object), logged: c.Text, wrappings: &w.shares.wrappings}
 	})
 }
 
 // gone is an object as it was before a change, at the version of the change.
 func (w *watcher) gone(c *engine.Change) runtime.Object {
 	return w.shares.of(c.Version, true, func() *shared {
-		last := toSend(c.Previous())
+		last, _ := w.shown(c.Previous()) // as above
+		last = w.toSend(last)
 		last.SetResourceVersion(strconv.FormatInt(c.Version, 10))
 		return &shared{Object: last}
 	})
 }
 
 // toSend returns a copy that the server may put a kind on; what it points to is only read.
-func toSend(o engine.Object) engine.Object {
+func (w *watcher) toSend(o engine.Object) engine.Object {
+	if w.codec != nil { // shown made one
+		return o
+	}
 	c := api.Shallow(o)
 	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return c
@@ -199,7 +213,14 @@ func (w *watcher) covers(key string) bool {
 	return key == w.key
 }
 
+// selected reports whether an object of the table is selected, and can be read.
 func (w *watcher) selected(o engine.Object) bool {
+	o, err := w.shown(o)
+	return err == nil && w.selects(o)
+}
+
+// selects is selected of an object as it is sent.
+func (w *watcher) selects(o engine.Object) bool {
 	if o == nil {
 		return false
 	}

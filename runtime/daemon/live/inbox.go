@@ -7,9 +7,9 @@ import (
 
 // byPrefix are the resources by what the keys of their objects begin with.
 var byPrefix = func() map[string]*catalog.Resource {
-	index := make(map[string]*catalog.Resource, len(catalog.All))
-	for i := range catalog.All {
-		index[engine.Prefix(catalog.All[i].Name())] = &catalog.All[i]
+	index := map[string]*catalog.Resource{}
+	for _, r := range catalog.Kept() {
+		index[engine.Prefix(r.Name())] = r
 	}
 	return index
 }()

@@ -21,8 +21,7 @@ func (f *Fleet) load(ctx context.Context) error {
 	reports := f.readReports()
 	var objects, others []api.Object
 	var rows []*engine.Row
-	for i := range catalog.All {
-		r := &catalog.All[i]
+	for _, r := range catalog.Kept() {
 		if r.Numerous() {
 			continue
 		}
@@ -157,12 +156,13 @@ func (f *Fleet) loadAll(r *catalog.Resource, visit func(place string, row *engin
 }
 
 func (f *Fleet) loadTemplates() error {
-	for i := range catalog.All {
-		if r := &catalog.All[i]; r.Template() {
-			err := f.loadAll(r, func(_ string, row *engine.Row, o engine.Object) { f.world.LoadTemplate(o, row) })
-			if err != nil {
-				return err
-			}
+	for _, r := range catalog.Kept() {
+		if !r.Template() {
+			continue
+		}
+		err := f.loadAll(r, func(_ string, row *engine.Row, o engine.Object) { f.world.LoadTemplate(o, row) })
+		if err != nil {
+			return err
 		}
 	}
 	return nil

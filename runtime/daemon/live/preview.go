@@ -25,8 +25,8 @@ const largestPreview = 20_000
 // Rehearsal is the fleet as the engine has it now, under some settings. It may be called by anyone at any time.
 func (c *Config) Rehearsal(settings messages.Settings) *rehearsal.Fleet {
 	r := &rehearsal.Fleet{Settings: settings, Seed: c.Seed, Now: c.Clock.Now().UTC()}
-	for i := range catalog.All {
-		if table := c.Engine.Table(catalog.All[i].Name()); table != nil && belongs(&catalog.All[i]) {
+	for _, kept := range catalog.Kept() {
+		if table := c.Engine.Table(kept.Name()); table != nil && belongs(kept) {
 			for _, o := range table.Snapshot().Under("", "") {
 				r.Objects = append(r.Objects, o)
 			}

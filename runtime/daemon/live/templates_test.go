@@ -8,6 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -16,10 +17,13 @@ import (
 
 // fields are what some kinds are not admitted without.
 var fields = map[string]string{
-	"CronJob":            `{"spec":{"schedule":"@hourly"}}`,
-	"Service":            `{"spec":{"clusterIP":"None"}}`,
-	"RoleBinding":        `{"roleRef":{"kind":"ClusterRole","name":"r"}}`,
-	"ClusterRoleBinding": `{"roleRef":{"kind":"ClusterRole","name":"r"}}`,
+	"CronJob":                  `{"spec":{"schedule":"@hourly"}}`,
+	"ReplicaSet":               `{"spec":{"replicas":3}}`,
+	"Topic":                    `{"kind":"Topic","spec":{"replicas":3},"status":{"phase":"Ready"}}`,
+	"CustomResourceDefinition": `{"kind":"CustomResourceDefinition","status":{"acceptedNames":{}}}`,
+	"Service":                  `{"spec":{"clusterIP":"None"}}`,
+	"RoleBinding":              `{"roleRef":{"kind":"ClusterRole","name":"r"}}`,
+	"ClusterRoleBinding":       `{"roleRef":{"kind":"ClusterRole","name":"r"}}`,
 }
 
 // Every kind of templates is propagated to each cluster, overrides reach it, and it remains so after a start.
@@ -31,10 +35,12 @@ func TestEveryKindOfTemplatesIsPropagated(t *testing.T) {
 	m := member("m1")
 	m.Status.APIEnablements = nil
 	var templates []api.Object
-	for i := range catalog.All {
-		r := &catalog.All[i]
+	for _, r := range catalog.Kept() {
 		if !r.Template() {
 			continue
+		}
+		if r == catalog.Customs {
+			r = catalog.Custom(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Topic"})
 		}
 		version, kind := r.Kind.ToAPIVersionAndKind()
 		template := r.New()
@@ -56,6 +62,13 @@ func TestEveryKindOfTemplatesIsPropagated(t *testing.T) {
 			u := &unstructured.Unstructured{}
 			require.NoError(t, json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, &u.Object))
 			require.Equal(t, map[string]string{"team": "a"}, u.GetLabels(), "%s", u.GetKind())
+			if replicas, asks, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "replicas"); asks && (u.GetKind() == "ReplicaSet" || u.GetKind() == "Topic") {
+				require.EqualValues(t, 3, replicas, "%s", u.GetKind())
+			}
+			if u.GetKind() == "Topic" || u.GetKind() == "CustomResourceDefinition" {
+				require.NotContains(t, u.Object, "status")
+				require.NotContains(t, u.Object["metadata"], "generation")
+			}
 			versions[u.GetAPIVersion()+" "+u.GetKind()+" "+u.GetNamespace()] = w.ResourceVersion
 		}
 		return versions

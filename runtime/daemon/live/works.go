@@ -15,10 +15,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/utils/ptr"
 
+	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -345,8 +347,10 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
 func (m *manifest) render(template api.Object) ([]byte, error) {
 	o := api.Shallow(template)
-	if scaled, err := world.WithReplicas(o, m.replicas); err == nil {
-		o = scaled
+	if _, _, counts := propagation.Requirements(o); counts || m.replicas > 0 {
+		if scaled, err := world.WithReplicas(o, m.replicas); err == nil {
+			o = scaled
+		}
 	}
 	if job, ok := o.(*batchv1.Job); ok && m.completions != nil {
 		job.Spec.Completions = m.completions
@@ -369,7 +373,10 @@ func (m *manifest) render(template api.Object) ([]byte, error) {
 		maps.Copy(all, o.GetAnnotations())
 		o.SetAnnotations(all)
 	}
-	if status := statusOf(o); status.IsValid() {
+	if u, untyped := o.(*unstructured.Unstructured); untyped {
+		delete(u.Object, "status")
+		unstructured.RemoveNestedField(u.Object, "metadata", "generation")
+	} else if status := statusOf(o); status.IsValid() {
 		status.SetZero()
 	}
 	return json.Marshal(o)

@@ -84,8 +84,8 @@ const mostPerInstant = 50_000_000
 
 // unread are the resources whose objects no machine of nodes looks at.
 func unread() (resources []schema.GroupResource) {
-	for i := range catalog.All {
-		if r := &catalog.All[i]; r != catalog.Leases && r != catalog.PodBudgets && !scales(r) {
+	for _, r := range catalog.Kept() {
+		if r != catalog.Leases && r != catalog.PodBudgets && !scales(r) {
 			resources = append(resources, r.Name())
 		}
 	}

@@ -34,8 +34,8 @@ var (
 )
 
 func (o output) store(e *engine.Engine, dir string) {
-	for i := range catalog.All {
-		name := catalog.All[i].Name()
+	for _, r := range catalog.Kept() {
+		name := r.Name()
 		if table := e.Table(name); table != nil {
 			o.put(storeObjects, float64(table.Snapshot().Len()), name.String())
 		}

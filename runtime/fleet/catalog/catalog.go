@@ -2,6 +2,7 @@
 package catalog
 
 import (
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
@@ -31,10 +33,15 @@ type Resource struct {
 	ClusterScoped bool
 	// New returns an empty object without apiVersion and kind.
 	New func() api.Object
+	// custom is set of a kind that a CustomResourceDefinition defines.
+	custom bool
 }
 
-// Name is the resource as tables and paths have it.
+// Name is the resource as keys and tables have it: that of a custom kind is a part of the table of Customs.
 func (r *Resource) Name() schema.GroupResource {
+	if r.custom {
+		return schema.GroupResource{Group: Customs.Kind.Group, Resource: Customs.Plural + "/" + r.Kind.Group + "/" + r.Kind.Kind}
+	}
 	return schema.GroupResource{Group: r.Kind.Group, Resource: r.Plural}
 }
 
@@ -46,6 +53,9 @@ func (r *Resource) Key(namespace, name string) api.Key {
 
 // Template reports whether its objects are what policies propagate, or what such objects refer to.
 func (r *Resource) Template() bool {
+	if r.custom || r == Customs || r == Definitions {
+		return true
+	}
 	switch r.Kind.Group {
 	case "apps", "autoscaling", "batch", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io":
 		return true
@@ -139,6 +149,30 @@ var (
 	Pods  = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
 )
 
+// Definitions are CustomResourceDefinitions, and Customs the objects of all kinds that they define. Both are templates. Their objects have
+// no Go type; those of Customs say by themselves of which kind they are.
+var (
+	Definitions = &Resource{
+		Kind:   schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+		Plural: "customresourcedefinitions", ClusterScoped: true, New: untyped,
+	}
+	Customs = &Resource{Kind: schema.GroupVersionKind{Group: "custom"}, Plural: "objects", New: untyped}
+)
+
+func untyped() api.Object { return &unstructured.Unstructured{} }
+
+// Kept are all resources that every engine has a table of, in an order in which each finds what it refers to.
+func Kept() []*Resource {
+	all := make([]*Resource, 0, len(All)+2)
+	for i := range All {
+		if &All[i] == Bindings {
+			all = append(all, Definitions, Customs)
+		}
+		all = append(all, &All[i])
+	}
+	return all
+}
+
 // OfNodes are the resources that a daemon holds with --nodes beside All.
 var OfNodes = []*Resource{Nodes, Pods}
 
@@ -156,12 +190,47 @@ func cluster(group, version, kind, plural string, empty func() api.Object) Resou
 
 // byKind finds a resource by the apiVersion and kind of its objects.
 var byKind = func() map[api.Key]*Resource {
-	index := make(map[api.Key]*Resource, len(All))
+	index := make(map[api.Key]*Resource, len(All)+1)
 	for i := range All {
 		index[All[i].Key("", "")] = &All[i]
 	}
+	index[Definitions.Key("", "")] = Definitions
 	return index
 }()
 
-// Of returns the resource of an object by its key, or nil if the daemon does not hold it.
-func Of(k api.Key) *Resource { return byKind[api.Key{APIVersion: k.APIVersion, Kind: k.Kind}] }
+// Of returns the resource of an object by its key, or nil if the daemon does not hold it. A kind in a group that definitions may
+// define kinds of counts as a custom one, whether or not there is a definition.
+func Of(k api.Key) *Resource {
+	if r := byKind[api.Key{APIVersion: k.APIVersion, Kind: k.Kind}]; r != nil {
+		return r
+	}
+	gv, err := schema.ParseGroupVersion(k.APIVersion)
+	if err != nil || Reserved(gv.Group) || k.Kind == "" || strings.Contains(k.Kind, "/") {
+		return nil
+	}
+	return Custom(gv.WithKind(k.Kind))
+}
+
+// Custom returns the resource of a custom kind.
+func Custom(kind schema.GroupVersionKind) *Resource {
+	return &Resource{Kind: kind, New: untyped, custom: true}
+}
+
+// Reserved reports whether a group is Karmada's, Leeward's, or holds kinds that Kubernetes has built in: definitions define no kinds of it.
+// All built-in groups but some of k8s.io have no dot, and a definition needs one.
+func Reserved(group string) bool {
+	return !strings.Contains(group, ".") || within(group, "karmada.io") || within(group, "leeward.dev") || builtIn[group]
+}
+
+func within(group, domain string) bool {
+	return group == domain || strings.HasSuffix(group, "."+domain)
+}
+
+// builtIn are the groups of kinds that are served without a definition.
+var builtIn = func() map[string]bool {
+	groups := map[string]bool{Definitions.Kind.Group: true, "authentication.k8s.io": true, "authorization.k8s.io": true, "events.k8s.io": true}
+	for i := range All {
+		groups[All[i].Kind.Group] = true
+	}
+	return groups
+}()

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -102,7 +103,9 @@ func Written(o api.Object) api.Object {
 		return nil
 	}
 	own := api.Shallow(o)
-	if status := reflect.ValueOf(own).Elem().FieldByName("Status"); status.IsValid() {
+	if u, untyped := own.(*unstructured.Unstructured); untyped {
+		delete(u.Object, "status")
+	} else if status := reflect.ValueOf(own).Elem().FieldByName("Status"); status.IsValid() {
 		status.SetZero()
 	}
 	own.SetResourceVersion("")

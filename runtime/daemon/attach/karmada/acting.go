@@ -16,9 +16,9 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/attach/writing"
-	"leeward/runtime/daemon/leadership"
 	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/election"
 	"leeward/runtime/fleet/store"
 )
 
@@ -31,7 +31,7 @@ type Acting struct {
 	// Namespace has the Lease by which one of several daemons acts, Timing says how long one that is gone is waited for, and Identity names
 	// this one and no other process ever.
 	Namespace, Identity string
-	Timing              leadership.Timing
+	Timing              election.Timing
 }
 
 // LeaseName is that of the Lease by which one of several Leewards acts on the bindings of a scheduler name.

@@ -22,9 +22,9 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/client/clienttest"
 	"leeward/runtime/daemon/build"
-	"leeward/runtime/daemon/leadership"
 	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/election"
 	"leeward/runtime/fleet/shadow"
 )
 
@@ -293,7 +293,7 @@ func (s *stage) acts(schedulerName string, change ...func(*Config, *faults)) *ac
 		Settings: settings, Clock: s.clock, Log: zerolog.New(&a.log), Metrics: a.metrics, Compared: func(*shadow.Comparison) {},
 		Act: &Acting{
 			Scheduler: schedulerName, ApplicationFailover: true, Namespace: "leeward-system", Identity: fmt.Sprintf("a%p", a),
-			Timing: leadership.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 20 * time.Millisecond},
+			Timing: election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 20 * time.Millisecond},
 		},
 	}
 	for _, with := range change {

@@ -1,0 +1,119 @@
+package kubeapi
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/client-go/tools/cache"
+
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+)
+
+// customKeeper tells Kubernetes' server of custom kinds where definitions are kept, and the objects of the kinds that they define.
+type customKeeper struct{ *keeper }
+
+var _ generic.RESTOptionsGetter = customKeeper{}
+
+// definitionCodec writes definitions as they are stored.
+var definitionCodec = extensions.Codecs.LegacyCodec(v1.SchemeGroupVersion)
+
+// GetRESTOptions says where a resource is kept, of which there must be a definition.
+func (k customKeeper) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	if resource == catalog.Definitions.Name() {
+		return k.keepUntyped(catalog.Definitions, resource, definitionCodec), nil
+	}
+	r := definedAs(k.engine, resource)
+	if r == nil {
+		return generic.RESTOptions{}, fmt.Errorf("nothing defines %s", resource)
+	}
+	return k.keepUntyped(r, resource, unstructured.UnstructuredJSONScheme), nil
+}
+
+// keepUntyped has objects kept without a Go type, as the codec of the options, which Kubernetes' server may wrap, writes them.
+func (k customKeeper) keepUntyped(r *catalog.Resource, resource schema.GroupResource, codec runtime.Codec) generic.RESTOptions {
+	kept := k.storage(r)
+	options := k.optionsOf(kept, resource, codec)
+	options.Decorator = func(c *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error),
+		empty func() runtime.Object, _ func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers,
+	) (storage.Interface, factory.DestroyFunc, error) {
+		kept.codec, kept.fresh = c.Codec, func() engine.Object { return empty().(engine.Object) }
+		return kept, func() {}, nil
+	}
+	return options
+}
+
+// definition is what a stored definition says of its kind.
+type definition struct{ fields map[string]any }
+
+// definitionOf returns the definition of a resource, or nil.
+func definitionOf(e *engine.Engine, resource schema.GroupResource) *definition {
+	o, _ := e.Table(catalog.Definitions.Name()).Get(engine.Key(catalog.Definitions.Name(), "", resource.String()))
+	if stored, is := o.(*unstructured.Unstructured); is {
+		return &definition{stored.Object}
+	}
+	return nil
+}
+
+// resource is the kind as the catalog has one. Its version is that in which its objects are stored.
+func (d *definition) resource() *catalog.Resource {
+	kind := schema.GroupVersionKind{Group: d.text("spec", "group"), Version: d.stores(), Kind: d.text("spec", "names", "kind")}
+	r := catalog.Custom(kind)
+	r.Plural, r.ClusterScoped = d.text("spec", "names", "plural"), d.text("spec", "scope") == string(apiextensions.ClusterScoped)
+	return r
+}
+
+func (d *definition) text(path ...string) string {
+	s, _, _ := unstructured.NestedString(d.fields, path...)
+	return s
+}
+
+// stores is the version in which objects are stored.
+func (d *definition) stores() string {
+	versions, _, _ := unstructured.NestedSlice(d.fields, "spec", "versions")
+	for _, v := range versions {
+		if of, is := v.(map[string]any); is && of["storage"] == true {
+			name, _ := of["name"].(string)
+			return name
+		}
+	}
+	return ""
+}
+
+// definedAs returns the custom kind of a resource, or nil where there is no definition of it.
+func definedAs(e *engine.Engine, resource schema.GroupResource) *catalog.Resource {
+	d := definitionOf(e, resource)
+	if d == nil {
+		return nil
+	}
+	return d.resource()
+}
+
+// definedKind returns a custom kind, or nil where there is no definition of it.
+func definedKind(e *engine.Engine, kind schema.GroupKind) *catalog.Resource {
+	for _, r := range defined(e) {
+		if r.Kind.GroupKind() == kind {
+			return r
+		}
+	}
+	return nil
+}
+
+// defined returns all custom kinds.
+func defined(e *engine.Engine) (all []*catalog.Resource) {
+	for _, o := range e.Table(catalog.Definitions.Name()).Snapshot().Under(engine.Prefix(catalog.Definitions.Name()), "") {
+		if stored, is := o.(*unstructured.Unstructured); is {
+			all = append(all, (&definition{stored.Object}).resource())
+		}
+	}
+	return all
+}
