@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two clusters with real API servers, one of which dies: the application moves with its ConfigMap and its Secret, and what it left
-# behind is removed when the cluster is back. The hub acts for east by itself (push mode), and west has an agent (pull mode). Needs leewardd,
+# Two clusters with real API servers, one of which dies: the application moves with its ConfigMap, its Secret and an object of a custom
+# kind, and what it left behind is removed when the cluster is back. The hub acts for east by itself (push mode), and west has an agent (pull mode). Needs leewardd,
 # leeward, leeward-agent and kubectl on the path, and nothing else. The API servers of both clusters are leewardd, too, without anything to decide; a loop below sets statuses in place of kubelets. With
 # ordinary clusters only the kubeconfig files differ: docs/agents.md.
 set -euo pipefail
@@ -54,36 +54,39 @@ leeward-agent --cluster west --hub-kubeconfig "$folder/west.agent" --kubeconfig 
   --heartbeat 1s --failure-threshold 2s --success-threshold 1s 2>"$folder/west.agent.log" &
 run kubectl wait --for=condition=Ready cluster --all --timeout=30s
 
-run kubectl apply -f taint-policy.yaml -f shop.yaml
+run kubectl apply -f taint-policy.yaml -f shop.yaml -f topic.yaml
+run kubectl wait --for=condition=Established crd/topics.example.com --timeout=60s
+run kubectl apply -f orders.yaml
 run kubectl wait -n shop --for=condition=FullyApplied rb/shop-deployment --timeout=60s
 run kubectl rollout status -n shop deployment/shop --timeout=60s
-run at east get deployments,configmaps,secrets -n shop
+run kubectl wait -n shop --for=condition=FullyApplied rb/orders-topic --timeout=60s
+run at east get deployments,configmaps,secrets,topics -n shop
 
 # From here on nothing answers in east.
 kill -9 "$east"
 run kubectl wait --for=condition=Ready=False cluster/east --timeout=60s
 run kubectl wait -n shop --for=jsonpath='{.spec.clusters[0].name}'=west rb/shop-deployment --timeout=60s
 run at west wait --for=create namespace/shop --timeout=60s
-run at west wait -n shop --for=create deployment/shop configmap/settings secret/password --timeout=60s
+run at west wait -n shop --for=create deployment/shop configmap/settings secret/password topic/orders --timeout=60s
 run kubectl wait -n shop --for=jsonpath='{.status.failoverHistory[0].outcome}'=healthy rb/shop-deployment --timeout=60s
 
 # East is back, and what moved is removed there.
 port=$(at east config view -o jsonpath='{.clusters[0].cluster.server}')
 serve east "${port##*:}" &
 await_api east
-run at east wait -n shop --for=delete deployment/shop configmap/settings secret/password --timeout=60s
+run at east wait -n shop --for=delete deployment/shop configmap/settings secret/password topic/orders --timeout=60s
 run kubectl wait --for=condition=Ready cluster/east --timeout=60s
-run kubectl wait --for=delete works --all -n karmada-es-east --timeout=60s
+kubectl get works -n karmada-es-east -o name | sed '/customresourcedefinition/d' | xargs -r kubectl wait --for=delete -n karmada-es-east --timeout=60s
 run kubectl get clusters
 run kubectl get works -A
 
 # Nothing is orphaned: every object that an agent applied is of a Work that exists.
 for name in east west; do
-  at "$name" get deployments,configmaps,secrets -A -l karmada.io/managed=true -o jsonpath='{range .items[*]}{.metadata.annotations.work\.karmada\.io/namespace} {.metadata.annotations.work\.karmada\.io/name}{"\n"}{end}' |
+  at "$name" get deployments,configmaps,secrets,topics -A -l karmada.io/managed=true -o jsonpath='{range .items[*]}{.metadata.annotations.work\.karmada\.io/namespace} {.metadata.annotations.work\.karmada\.io/name}{"\n"}{end}' |
     while read -r namespace work; do kubectl get work -n "$namespace" "$work" -o name; done
 done
-[ "$(at east get deployments,configmaps,secrets -A -l karmada.io/managed=true -o name | wc -l)" = 0 ]
-[ "$(at west get deployments,configmaps,secrets -A -l karmada.io/managed=true -o name | wc -l)" = 3 ]
+[ "$(at east get deployments,configmaps,secrets,topics -A -l karmada.io/managed=true -o name | wc -l)" = 0 ]
+[ "$(at west get deployments,configmaps,secrets,topics -A -l karmada.io/managed=true -o name | wc -l)" = 4 ]
 
 # East leaves: its credentials and its namespace at the hub go with it.
 run leeward unjoin east --timeout 60s

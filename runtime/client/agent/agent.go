@@ -195,7 +195,7 @@ func (a *Agent) look(ctx context.Context) error {
 		}
 	}
 	there = there && a.verified
-	changed := there && a.member.discover(ctx)
+	changed := there && a.member.discover(ctx, found == healthy)
 	back := !a.reachable.Swap(there) && there
 	a.metrics.reachable(there)
 	if t := a.term.Load(); t != nil && back {

@@ -108,13 +108,23 @@ func (m *member) ask(ctx context.Context, path string) (code int, err error) {
 	return code, r.Error()
 }
 
-// discover asks the member what it serves, and reports whether that changed. What cannot be read now is as it was.
-func (m *member) discover(ctx context.Context) bool {
+// errNotReady is why not all groups are known of a member that begins: it may serve custom kinds later than all others.
+var errNotReady = errors.New("the member is not ready")
+
+// discover asks the member what it serves, and reports whether that changed. What cannot be read now is as it was, and so is all
+// that is known of a member that is not ready.
+func (m *member) discover(ctx context.Context, ready bool) bool {
+	if !ready && m.served.Load() != nil {
+		return false
+	}
 	groups, lists, err := m.discovery.ServerGroupsAndResourcesWithContext(ctx)
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
 		return false
 	}
 	s := &served{mapper: restmapper.NewDiscoveryRESTMapper(groupResources(groups, lists)), enablements: enablementsOf(lists), incomplete: err}
+	if !ready {
+		s.incomplete = errors.Join(err, errNotReady)
+	}
 	before := m.served.Load()
 	if v, err := m.discovery.ServerVersionWithContext(ctx); err == nil {
 		s.version = v.GitVersion

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/emicklei/go-restful/v3"
@@ -20,10 +21,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/apiserver/pkg/endpoints/discovery"
+	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/util/notfoundhandler"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kube-openapi/pkg/builder3"
 	"k8s.io/kube-openapi/pkg/cached"
@@ -34,6 +37,9 @@ import (
 
 // definitionsPath is the part of the API that definitions of custom kinds are in.
 const definitionsPath = "apis/apiextensions.k8s.io/v1"
+
+// discovered is the check that discovery has all kinds that are defined.
+const discovered = "poststarthook/start-apiextensions-controllers"
 
 // customKinds serves CustomResourceDefinitions and the objects of the kinds that they define. It is Kubernetes' own server for them, over
 // our storage, and the last that a request is delegated to.
@@ -50,7 +56,21 @@ func (k *customKinds) MuxAndDiscoveryCompleteSignals() map[string]<-chan struct{
 	return map[string]<-chan struct{}{"custom-kinds-known": k.complete}
 }
 
-// HealthzChecks has the health of the server that delegates not depend on each of the controllers: it is ready when publish is done.
+// UnprotectedHandler answers about custom kinds once all that are stored are known: a client that is told to come again waits for seconds.
+func (k *customKinds) UnprotectedHandler() http.Handler {
+	answers := k.GenericAPIServer.UnprotectedHandler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/"+definitionsPath+"/") {
+			select {
+			case <-k.complete:
+			case <-r.Context().Done():
+			}
+		}
+		answers.ServeHTTP(w, r)
+	})
+}
+
+// HealthzChecks are none that fail while a server begins: publish adds them otherwise.
 func (k *customKinds) HealthzChecks() []healthz.HealthChecker { return nil }
 
 // newCustomKinds makes the server that custom kinds are delegated to, of the parts of the one that delegates.
@@ -69,7 +89,8 @@ func newCustomKinds(delegates *server.Config, keeps customKeeper) (*customKinds,
 	own.OpenAPIConfig, own.SkipOpenAPIInstallation = nil, true
 	own.OpenAPIV3Config = server.DefaultOpenAPIV3Config(generated.GetOpenAPIDefinitions, openapi.NewDefinitionNamer(extensions.Scheme))
 	c.ExtraConfig.MasterCount = 1
-	served, err := c.Complete().New(server.NewEmptyDelegate())
+	unknown := notfoundhandler.New(extensions.Codecs, filters.NoMuxAndDiscoveryIncompleteKey) // asks clients to come again where it is not complete
+	served, err := c.Complete().New(server.NewEmptyDelegateWithCustomHandler(unknown))
 	if err != nil {
 		return nil, fmt.Errorf("serve custom kinds: %w", err)
 	}
@@ -89,6 +110,14 @@ func (k *customKinds) publish(s *server.GenericAPIServer) error {
 	})
 	if err != nil {
 		return fmt.Errorf("follow the definitions of custom kinds: %w", err)
+	}
+	for _, c := range k.GenericAPIServer.HealthzChecks() {
+		if c.Name() != discovered {
+			continue
+		}
+		if err := s.AddBootSequenceHealthChecks(c); err != nil {
+			return fmt.Errorf("wait for the discovery of custom kinds: %w", err)
+		}
 	}
 	schemas := openapiv3.NewController(k.known)
 	return s.AddPostStartHook("custom-kinds", func(hook server.PostStartHookContext) error {
