@@ -20,7 +20,7 @@ test('a filter closes the clusters, so that what it finds can be seen', () => {
 });
 
 test('pins come first, and those of another run are ignored', () => {
-  assert.deepEqual(keys({ pins: ['w1', 'c0', 'w99', 'x'] }).slice(0, 4), ['s:pinned', 'w1', 'p:w1/0', 'c0']);
+  assert.deepEqual(keys({ pins: ['w1', 'c0', 'w99', 'x'] }).slice(0, 4), ['s:pinned', 'p:w1', 'p:w1/0', 'p:c0']);
 });
 
 /** A run of n workloads, of which the first was evicted. @param {number} n */

@@ -62,7 +62,7 @@ after(async () => {
 /** @param {string} group @param {import('./browser.js').How} [how] */
 const open = (group, how) => visit(address(group), own, '[data-select="c:m1"]', how);
 /** @param {import('playwright-core').Page} page @param {string} key */
-const row = (page, key) => page.locator('tr', { has: page.locator(`[data-select="${key}"]`) });
+const row = (page, key) => page.getByRole('region', { name: key[0] === 'c' ? 'Clusters' : 'Evictions', exact: true }).locator('tr', { has: page.locator(`[data-select="${key}"]`) });
 /** Where the workload is. @returns {Promise<string>} */
 const placed = async () => (await api('GET', `${bindings}/web-deployment`)).spec.clusters[0].name;
 /** @param {string} name */
@@ -71,7 +71,7 @@ const taints = async (name) => ((await api('GET', `${clusters}/${name}`)).spec.t
 test('a taint shows within seconds, its deadline counts down, and a click gives the reason', async () => {
   const { page, calm } = await open('leeward:viewers');
   assert.equal(new URL(page.url()).hash, '', 'the token is in no address');
-  assert.ok((await painted(page, '.chart canvas')) > 100);
+  for (const canvas of ['leeward-fleet canvas', 'leeward-replicas canvas', 'leeward-lanes canvas']) assert.ok((await painted(page, canvas)) > 100, canvas);
   const on = await placed();
   await api('PATCH', `${clusters}/${on}`, { spec: { taints: [{ key: 'later', value: 'soon', effect: 'NoExecute' }] } });
   await row(page, `c:${on}`).getByText('later=soon:NoExecute').first().waitFor();
@@ -87,6 +87,36 @@ test('a taint shows within seconds, its deadline counts down, and a click gives 
   await api('PATCH', `${clusters}/${on}`, { spec: { taints: [] } });
   await page.waitForFunction(() => !document.querySelector('[data-deadline]'));
   await calm();
+});
+
+test('a workload that nothing evicts is found, opened, followed in lanes, and in the address', async () => {
+  const { page, calm } = await open('leeward:viewers');
+  await page.keyboard.press('/');
+  await page.keyboard.type('default/ web');
+  await page.getByRole('region', { name: 'Workloads found' }).locator('[data-select="b:default/web-deployment"]').click();
+  await page.getByText('why it is where it is').waitFor();
+  const lanes = page.locator('leeward-lanes .name .label');
+  await lanes.getByText('Followed').waitFor();
+  const on = await placed();
+  await lanes.getByText(`on ${on}`).first().waitFor();
+  await page.getByRole('button', { name: 'Pin its lane, and follow it' }).click();
+  const { hash } = new URL(page.url());
+  assert.equal(hash, '#q=default%2F+web&sel=b%3Adefault%2Fweb-deployment&pin=b%3Adefault%2Fweb-deployment');
+  const { page: again, calm: calmAgain } = await visit(`${address('leeward:viewers')}&${hash.slice(1)}`, own, 'leeward-lanes .name');
+  await again.getByText('why it is where it is').waitFor();
+  await again.locator('leeward-lanes .name .label').getByText(`on ${on}`).first().waitFor();
+  assert.equal(new URL(again.url()).hash, hash, 'without the token');
+  await again.getByLabel('Search workloads and clusters').fill('');
+  await again.keyboard.press('Escape');
+  await again.locator('leeward-lanes .names').focus();
+  const focus = async () => (await drawn(again), (await again.locator('.name.focus').allInnerTexts()).join());
+  for (let i = 0; i < 12 && !(await focus()).includes('m3'); i++) {
+    await again.keyboard.press('ArrowDown');
+    if ((await focus()).includes('▸\nunchanged')) await again.keyboard.press('Enter');
+  }
+  await again.locator('.reasons h3', { hasText: 'm3' }).waitFor();
+  await calm();
+  await calmAgain();
 });
 
 test('a preview is drawn on the picture, and changes nothing', async () => {

@@ -30,16 +30,6 @@ test('messages are put together: rows change, go and come, and a whole picture r
   assert.throws(() => m.apply({ ...whole(), version: 2 }, t0), /version 2 of the picture is not known/);
 });
 
-test('the chart keeps its memory small', () => {
-  const m = new LiveModel();
-  m.apply(whole(), t0);
-  for (let i = 1; i < 10_000; i++) m.apply({ at: new Date(t0 + 1000 * i).toISOString(), totals: { ...totals, replicas: { ...totals.replicas, available: i } } }, t0);
-  assert.ok(m.history.at.length <= 3600);
-  assert.equal(m.history.at.length, m.history.available.length);
-  assert.equal(m.history.available.at(-1), 9999);
-  assert.equal(m.history.at.at(-1), t0 + 9_999_000);
-});
-
 test('deadlines count down', () => {
   assert.equal(until('2026-05-01T12:01:05Z', t0), 'in 1m5s');
   assert.equal(until('2026-05-01T12:00:00Z', t0), 'due');

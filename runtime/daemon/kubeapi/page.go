@@ -1,12 +1,15 @@
 package kubeapi
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -128,10 +131,21 @@ func guarded(served http.Handler) http.Handler {
 }
 
 func (l *live) file(extension string, text []byte) http.Handler {
-	return guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", pageTypes[extension])
-		w.Header().Set("Cache-Control", "no-cache")
-		_ = l.send(w, text) // who has gone misses nothing
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(text) // into memory
+	_ = w.Close()
+	return guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", pageTypes[extension])
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Vary", "Accept-Encoding")
+		sent := text
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+			sent = packed.Bytes()
+		}
+		_ = l.send(w, sent) // who has gone misses nothing
 	}))
 }
 

@@ -2,6 +2,7 @@ package kubeapi_test
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -100,6 +101,13 @@ func TestTheLivePage(t *testing.T) {
 			require.Equal(t, "DENY", answer.Header.Get("X-Frame-Options"))
 			require.Empty(t, answer.Header.Get("Set-Cookie"))
 		}
+		packed := browse(t, browser(), http.MethodGet, at+"/ui/live.js", "Accept-Encoding", "gzip")
+		require.Equal(t, "gzip", packed.Header.Get("Content-Encoding"))
+		unpacked, err := gzip.NewReader(strings.NewReader(packed.text))
+		require.NoError(t, err)
+		text, err := io.ReadAll(unpacked)
+		require.NoError(t, err)
+		require.Equal(t, "go()", string(text))
 		redirect := browse(t, browser(), http.MethodGet, at+"/ui")
 		require.Equal(t, "/ui/", redirect.Header.Get("Location"))
 		require.Equal(t, http.StatusMethodNotAllowed, browse(t, d.httpClient(kubeapi.Admin()), http.MethodPost, at+"/ui/").StatusCode)

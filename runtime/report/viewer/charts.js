@@ -1,7 +1,7 @@
 // Charts above the lanes: the axis, the strip of the fleet, replicas, and capacity by region. All share one axis, one cursor and
 // one brush.
 import { h, fill, fitCanvas } from './dom.js';
-import { axisTicks, clockText, numberText, roundUp, slideView, viewBetween, zoomView, clamp } from './scale.js';
+import { axisTicks, numberText, roundUp, slideView, viewBetween, zoomView, clamp } from './scale.js';
 import { paintGrid, paintSteps, paintBox, placer, readPalette } from './paint.js';
 
 /** @typedef {import('./state.js').Session} ChartSession */
@@ -86,6 +86,12 @@ export function paintCursor(ctx, p, s, width, height) {
     ctx.fillRect(x, 0, w, height);
     ctx.globalAlpha = 1;
   }
+  if (s.now !== undefined) {
+    ctx.fillStyle = p.paper;
+    ctx.globalAlpha = 0.6;
+    ctx.fillRect(at(s.now), 0, Math.max(0, width - at(s.now)), height);
+    ctx.globalAlpha = 1;
+  }
   if (s.hover !== null) {
     ctx.fillStyle = p.soft;
     ctx.globalAlpha = 0.5;
@@ -129,7 +135,7 @@ class TimeChart extends HTMLElement {
 export class LeewardAxis extends TimeChart {
   /** @param {ChartSession} s */
   start(s) {
-    this.show(s, 'Time from the start of the run', 26);
+    this.show(s, 'Time', 26);
     if (this.head) fill(this.head, h('span', { class: 'soft' }, 'time'));
   }
 
@@ -141,7 +147,7 @@ export class LeewardAxis extends TimeChart {
     ctx.textBaseline = 'middle';
     let free = -Infinity;
     for (const t of ticksOf(s, width)) {
-      const words = clockText(t);
+      const words = s.clockText(t);
       const w = ctx.measureText(words).width;
       const x = clamp(at(t) - w / 2, 1, width - w - 1);
       ctx.fillStyle = p.rule;
@@ -153,7 +159,7 @@ export class LeewardAxis extends TimeChart {
     }
     paintCursor(ctx, p, s, width, height);
     const shown = s.hover ?? s.cursor;
-    const words = clockText(shown);
+    const words = s.clockText(shown);
     ctx.font = `600 11px ${p.font}`;
     const w = ctx.measureText(words).width + 10;
     const x = clamp(at(shown) - w / 2, 0, width - w);
@@ -165,7 +171,7 @@ export class LeewardAxis extends TimeChart {
 }
 
 /** @param {ChartSession} s @param {number} width */
-export function ticksOf(s, width) { return axisTicks(s.axis, s.view, s.model.instants, 84 / Math.max(84, width)); }
+export function ticksOf(s, width) { return axisTicks(s.axis, s.view, s.model.instants, 84 / Math.max(84, width), s.offset); }
 
 const tallestLine = 18;
 
@@ -185,6 +191,9 @@ export class LeewardFleet extends TimeChart {
   label() {
     if (!this.s || !this.head || !this.canvas) return;
     const { clusters, model } = this.s;
+    this.canvas.style.height = `${this.heightFor(this.s)}px`;
+    if (this.labelled === clusters.join()) return;
+    this.labelled = clusters.join();
     const failing = clusters.filter((c) => model.run.clusters[c].tracks.some((t) => t.bars.some((b) => model.kind(b) === 'bad'))).length;
     this.canvas.setAttribute('aria-label', `Fleet over time: ${clusters.length} clusters, ${failing} of them not Ready or silent at some time. The lanes below tell of each.`);
     fill(this.head, h('strong', {}, 'Fleet'), h('span', { class: 'soft' }, ` ${numberText(clusters.length)} ${clusters.length === 1 ? 'cluster' : 'clusters'}`), (this.hint = h('span', { class: 'hint' })));
@@ -237,7 +246,7 @@ export class LeewardFleet extends TimeChart {
         for (const t of s.model.run.clusters[c].tracks) {
           for (const b of t.bars) {
             const kind = s.model.kind(b);
-            if (kind === 'good' || kind === 'mark' || kind === 'warning') continue;
+            if (kind === 'good' || kind === 'placed' || kind === 'mark' || kind === 'warning') continue;
             const x = at(b[1]);
             const end = b[2] < 0 ? width : at(b[2]);
             if (end >= 0 && x <= width) boxes.push([b[0], kind, Math.max(x, -2), Math.max(1.5, Math.min(end, width + 2) - Math.max(x, -2))]);
@@ -253,10 +262,11 @@ export class LeewardFleet extends TimeChart {
 
 /** Replicas over time: available and evicting as areas, what is placed as a line, unschedulable on top. */
 export class LeewardReplicas extends TimeChart {
+  /** The instant up to which figures are known. @type {number | undefined} */
+  known;
+
   /** @param {ChartSession} s */
   start(s) {
-    const r = s.model.run.replicas;
-    this.top = roundUp(r.at.reduce((most, _, i) => Math.max(most, r.placed[i], r.available[i] + r.unschedulable[i]), 1));
     this.show(s, 'Replicas over time', 84);
     /** @type {Record<string, HTMLElement>} */
     this.values = {};
@@ -274,6 +284,10 @@ export class LeewardReplicas extends TimeChart {
     const r = s.model.run.replicas;
     const { p, ctx, width, height, at } = this.plot(s, this.canvas);
     paintGrid(ctx, p, ticksOf(s, width).map(at), height);
+    if (this.known !== r.at[r.at.length - 1]) { // a live run grows
+      this.known = r.at[r.at.length - 1];
+      this.top = roundUp(r.at.reduce((most, _, i) => Math.max(most, r.placed[i], r.available[i] + r.unschedulable[i]), 1));
+    }
     const top = this.top ?? 1;
     const y = (/** @type {number} */ v) => height - 1 - (v / top) * (height - 14);
     const first = Math.max(0, s.model.row(r, s.axis.instant(s.view.from)));
@@ -293,7 +307,7 @@ export class LeewardReplicas extends TimeChart {
     }
     const now = s.model.row(r, s.cursor);
     this.canvas.setAttribute('aria-label', now < 0 ? 'Replicas over time' :
-      `Replicas over time; at ${clockText(s.cursor)}: ${r.placed[now]} placed, ${r.available[now]} available, ${r.evicting[now]} evicting, ${r.unschedulable[now]} unschedulable`);
+      `Replicas over time; at ${s.clockText(s.cursor)}: ${r.placed[now]} placed, ${r.available[now]} available, ${r.evicting[now]} evicting, ${r.unschedulable[now]} unschedulable`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Lanes: rows of names with the bars beside them. Only rows that can be seen exist; the canvas has the height of the window.
 import { h, fill, fitCanvas } from './dom.js';
-import { clockText, clamp, spanText, numberText } from './scale.js';
+import { clamp, spanText, numberText } from './scale.js';
 import { barOf, barsOf, density, densities, hit, layersOf, visibleRows } from './layout.js';
 import { paintBox, paintGrid, paintLayers, placer, readPalette, looks } from './paint.js';
 import { paintCursor, pointable, ticksOf } from './charts.js';
@@ -304,7 +304,7 @@ export class LeewardLanes extends HTMLElement {
 
 /** The name of a row; where there is little space, without the namespace. @param {LaneRow} row */
 function labelOf(row) {
-  const slash = /^w\d+$/.test(row.key) ? row.label.indexOf('/') + 1 : 0;
+  const slash = /^(p:)?w\d+$/.test(row.key) ? row.label.indexOf('/') + 1 : 0;
   return [slash ? h('span', { class: 'ns soft' }, row.label.slice(0, slash)) : null, h('span', { class: 'label' }, row.label.slice(slash))];
 }
 
@@ -321,8 +321,10 @@ export function describeBar(s, address) {
 
 /** @param {LaneSession} s @param {number[]} bar */
 export function timesOf(s, bar) {
+  const { clockText, now } = s;
   if (bar[2] < 0) return `from ${clockText(bar[1])} to the end`;
   if (bar[1] === bar[2]) return `at ${clockText(bar[1])}`;
+  if (now !== undefined && bar[2] >= now) return `since ${clockText(bar[1])}${bar[2] > now ? `, until ${clockText(bar[2])} (in ${spanText(Math.round((bar[2] - now) / 1000) * 1000)})` : ''}`;
   return `${clockText(bar[1])} to ${clockText(bar[2])} (${spanText(bar[2] - bar[1])})`;
 }
 
@@ -336,4 +338,22 @@ export class LeewardSwatch extends HTMLElement {
       paintBox(ctx, readPalette(this), this.getAttribute('kind') ?? '', 0, 0, width, height);
     });
   }
+}
+
+/** @param {string} kind */
+export function swatch(kind) { return h(/** @type {'span'} */ ('leeward-swatch'), { kind }); }
+
+/** What bars mean. @param {Set<string>} kinds */
+export function legend(kinds) { return Object.entries(looks).filter(([k, look]) => kinds.has(k) && look.fill !== 'mark').map(([k, look]) => h('span', {}, swatch(k), look.words)); }
+
+/** The kinds of the bars of a run. @param {import('./model.js').Model} m @returns {Set<string>} */
+export function kindsOf(m) {
+  const had = new Set();
+  const take = (/** @type {{bars: number[][]}[]} */ tracks) => tracks.forEach((t) => t.bars.forEach((b) => had.add(m.kind(b))));
+  const { run } = m;
+  for (const list of [run.clusters, run.workloads, run.nodes ?? [], run.pods ?? []]) for (const lane of list) take(lane.tracks);
+  for (const w of run.workloads) for (const o of w.on) take(o.tracks);
+  take(run.governor);
+  take(run.inputs);
+  return had;
 }

@@ -29,7 +29,7 @@ export const fewWorkloads = 12;
 /**
  * All rows of a view, in order.
  * @param {LayoutModel} m
- * @param {{workloads: number[], clusters: number[], group: string, toggled: Set<string>, pins: string[], filtered: boolean}} v
+ * @param {{workloads: number[], clusters: number[], group: string, toggled: Set<string>, pins: string[], filtered: boolean, pinned?: string}} v what is pinned may be called so
  * @returns {Row[]}
  */
 export function rowsOf(m, v) {
@@ -41,10 +41,10 @@ export function rowsOf(m, v) {
   const add = (row) => rows.push({ type: 'lane', note: '', depth: 0, opens: false, open: false, ...row });
 
   const pins = v.pins.filter((key) => /^[wc]\d+$/.test(key) && (key[0] === 'w' ? m.run.workloads : m.run.clusters)[Number(key.slice(1))]);
-  if (pins.length) add({ key: 's:pinned', type: 'section', label: 'Pinned', note: String(pins.length) });
+  if (pins.length) add({ key: 's:pinned', type: 'section', label: v.pinned ?? 'Pinned', note: String(pins.length) });
   for (const key of pins) {
     const i = Number(key.slice(1));
-    add({ key, label: key[0] === 'w' ? m.run.workloads[i].name : m.run.clusters[i].name, pinned: true });
+    add({ key: `p:${key}`, label: key[0] === 'w' ? m.run.workloads[i].name : m.run.clusters[i].name, pinned: true });
     if (key[0] === 'w') addClusters(i, `p:${key}`, true);
   }
   if (m.run.expectations.length) {
@@ -55,14 +55,14 @@ export function rowsOf(m, v) {
   if (m.run.governor.length) addTracks('g', 'Governor', m.run.governor, false);
 
   section('clusters', 'Clusters', v.clusters.length, () => {
-    const calm = v.clusters.filter((c) => !m.run.clusters[c].tracks.length);
+    const calm = v.clusters.filter((c) => m.isCalm(m.run.clusters[c]));
     const cluster = (/** @type {number} */ c) => addTracks(`c${c}`, m.run.clusters[c].name, m.run.clusters[c].tracks, false, m.run.clusters[c].region);
-    v.clusters.filter((c) => m.run.clusters[c].tracks.length).forEach(cluster);
+    v.clusters.filter((c) => !m.isCalm(m.run.clusters[c])).forEach(cluster);
     if (!calm.length) return;
     const open = isOpen('G:calm', calm.length <= 2);
     add({ key: 'G:calm', type: 'group', label: 'unchanged', note: String(calm.length), depth: 1, opens: true, open, members: [] });
     if (open) calm.forEach(cluster);
-  }, !v.filtered && v.clusters.filter((c) => m.run.clusters[c].tracks.length).length <= largeGroup);
+  }, !v.filtered && v.clusters.filter((c) => !m.isCalm(m.run.clusters[c])).length <= largeGroup);
   section('workloads', 'Workloads', v.workloads.length, () => groups(), true);
   others('n', 'Nodes', m.run.nodes ?? []);
   others('p', 'Pods', m.run.pods ?? []);
@@ -142,7 +142,7 @@ export function layersOf(m, key) {
   const run = m.run;
   if (owner === 'e') return [];
   if (on === '-') return layer(`${owner}/-`, tracksAt(m, owner), [Number(track)], 0.1, 0.8);
-  if (owner[0] !== 'w') return sorted(m, layer(`${owner}/-`, tracksAt(m, owner), null, 0.1, 0.8));
+  if (owner[0] !== 'w') return sorted(m, layer(`${owner}/-`, tracksAt(m, owner), null, 0.1, 0.8)).filter((l) => m.kind(l.bars[0]) !== 'placed');
   const w = run.workloads[i];
   if (!w) return [];
   if (on !== undefined) return w.on[Number(on)] ? onLayers(m, `${owner}/${on}`, w.on[Number(on)].tracks, 0.08, 0.84) : [];

@@ -1,11 +1,15 @@
 // The live page: hears the daemon, shows the fleet as it is, explains what is selected, previews what would happen, and does what
 // was previewed and confirmed.
 import { h, fill, button } from './dom.js';
-import { numberText } from './scale.js';
+import { numberText, slideView, zoomView } from './scale.js';
 import { LiveModel, moves, timeOfDay } from './livemodel.js';
 import { ApiError, LiveApi } from './liveapi.js';
 import { LiveBoard } from './liveboard.js';
 import { LiveReason } from './livereason.js';
+import { LiveLanes } from './livelanes.js';
+import { LiveSearch } from './livesearch.js';
+import { LiveFollow, mostFollowed } from './livefollow.js';
+import { fromLive, toLive } from './livelink.js';
 import { editForms, whatIfForm } from './liveforms.js';
 
 /** @typedef {import('./liveedits.js').Edit} LiveEdit */
@@ -14,6 +18,8 @@ import { editForms, whatIfForm } from './liveforms.js';
 /** How long the daemon may be silent before the page says that it is not live, and how long it waits before it asks again. */
 const silentAfter = 15_000;
 const again = 3000;
+/** How long a selection must rest before the daemon is asked to explain it. */
+const restsFor = 150;
 
 /** What a user may do. */
 const rights = /** @type {const} */ ({ clusters: ['patch', 'cluster.karmada.io', 'clusters'], bindings: ['patch', 'work.karmada.io', 'resourcebindings'], governor: ['patch', 'leeward.dev', 'governors'], previews: ['create', 'leeward.dev', 'failoverpreviews'] });
@@ -26,9 +32,15 @@ export class LeewardLive extends HTMLElement {
     this.may = { clusters: false, bindings: false, governor: false, previews: false };
     /** @type {LivePreview | null} */
     this.preview = null;
-    /** What is selected: a cluster "c:name", or a binding "b:namespace/name". */
+    /** What is selected: a cluster "c:name", or a binding "b:namespace/name"; and what is pinned. */
     this.selected = '';
+    /** What was selected beside the lanes: its lane comes first. */
+    this.lead = '';
+    /** @type {string[]} */
+    this.pins = [];
     this.build();
+    this.openLink();
+    window.addEventListener('hashchange', () => this.openLink());
     document.addEventListener('keydown', (e) => this.key(e));
     setInterval(() => this.tick(), 1000);
     void this.run();
@@ -39,14 +51,17 @@ export class LeewardLive extends HTMLElement {
     this.user = h('span', { class: 'soft small' });
     this.leave = button('Sign out', 'Sign out', () => this.signOut());
     this.leave.hidden = true;
-    this.search = h('input', { type: 'search', id: 'search', placeholder: 'Search workloads and clusters', 'aria-label': 'Search workloads and clusters', spellcheck: 'false', autocomplete: 'off', oninput: () => this.draw() });
+    this.search = h('input', { type: 'search', id: 'search', placeholder: 'Search workloads and clusters', 'aria-label': 'Search workloads and clusters', spellcheck: 'false', autocomplete: 'off', oninput: () => this.searched() });
     this.board = new LiveBoard(this);
     this.reason = new LiveReason(this);
+    this.lanes = new LiveLanes(this);
+    this.finder = new LiveSearch(this);
+    this.follow = new LiveFollow(this);
     this.banner = h('section', { class: 'preview', 'aria-live': 'polite', hidden: true });
     this.tools = h('div', { class: 'tools' });
     this.dialog = h('dialog', {});
     this.view = h('div', { class: 'live', hidden: true }, this.board.totals, this.banner,
-      h('div', { class: 'columns' }, h('main', {}, this.board.chart, this.board.clusters, this.board.evictions),
+      h('div', { class: 'columns' }, h('main', {}, this.finder.element, this.lanes.element, this.board.evictions, this.board.clusters),
         h('aside', {}, this.reason.element, this.tools, this.board.governor)));
     this.entry = h('main', { class: 'entry', hidden: true });
     fill(this, h('header', { class: 'top' }, h('h1', {}, 'Leeward ', h('span', { class: 'soft' }, location.host)), this.state, this.search, h('span', { class: 'who' }, this.user, this.leave)), this.entry, this.view, this.dialog);
@@ -98,6 +113,9 @@ export class LeewardLive extends HTMLElement {
       view.hidden = false;
       entry.hidden = true;
       this.say('');
+      this.lanes?.take(model.clock(Date.now()));
+      if (!this.began) this.restored();
+      this.began = true;
       this.draw();
     }, connection.signal);
   }
@@ -149,7 +167,9 @@ export class LeewardLive extends HTMLElement {
     const live = !trouble && !silent && model.totals !== null;
     state.textContent = live ? `live, ${timeOfDay(model.clock(now))}` : trouble || (model.totals ? `not live: last heard at ${timeOfDay(model.heard)}` : 'connecting');
     state.className = `livestate ${live ? 'passed' : 'failed'}`;
-    if (model.totals) this.board?.tick(model.clock(now));
+    if (!model.totals) return;
+    this.board?.tick(model.clock(now));
+    this.lanes?.tick(model.clock(now));
   }
 
   words() { return (this.search?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean); }
@@ -174,11 +194,59 @@ export class LeewardLive extends HTMLElement {
     this.draw();
   }
 
-  /** @param {string} what */
-  select(what) {
-    this.selected = what;
+  /** The words of the search have changed. */
+  searched() {
+    this.finder?.ask(this.search?.value ?? '');
+    this.lanes?.goOn();
     this.draw();
+    this.remember();
+  }
+
+  /** @param {string} what @param {boolean} [within] whether it is a lane that is selected: the others remain where they are */
+  select(what, within = false) {
+    this.selected = what;
+    if (!within) this.lead = what;
+    this.chosen();
+    clearTimeout(this.asking);
+    this.asking = setTimeout(() => void this.reason?.load(), restsFor); // keys that go through lanes ask for the last one alone
+    this.reason?.draw();
+  }
+
+  /** Pins something, or pins it no more. @param {string} what */
+  pin(what) {
+    this.pins = this.pins.includes(what) ? this.pins.filter((p) => p !== what) : [...this.pins, what].slice(0, mostFollowed);
+    this.chosen();
+    this.reason?.draw(true);
+  }
+
+  /** What is selected or pinned has changed: it is followed, shown, and in the address. */
+  chosen() {
+    this.follow?.only([this.selected ?? '', this.lead ?? '', ...this.pins].filter((w) => w.startsWith('b:')).map((w) => w.slice(2)));
+    this.lanes?.goOn();
+    this.draw();
+    this.remember();
+  }
+
+  /** Shows what the address says. */
+  openLink() {
+    const link = fromLive(location.hash);
+    if (this.search) this.search.value = link.q;
+    this.pins = link.pins;
+    this.selected = this.lead = link.selected;
+    if (this.began) this.restored();
+  }
+
+  /** Asks for what the address names. */
+  restored() {
+    this.finder?.ask(this.search?.value ?? '');
+    this.chosen();
     void this.reason?.load();
+  }
+
+  /** Writes the view into the address, which has the token no more. */
+  remember() {
+    const fragment = toLive({ q: this.search?.value ?? '', selected: this.selected ?? '', pins: this.pins });
+    if (location.hash !== fragment) history.replaceState(null, '', fragment || location.pathname);
   }
 
   /**
@@ -282,10 +350,15 @@ export class LeewardLive extends HTMLElement {
   /** @param {KeyboardEvent} e */
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement || this.dialog?.open) return;
+    const s = this.lanes?.s;
     if (e.key === '/') {
       e.preventDefault();
       this.search?.focus();
-    } else if (e.key === 'Escape') {
+    } else if (e.key === 't') /** @type {HTMLElement | null} */ (this.querySelector('leeward-lanes .names'))?.focus();
+    else if (s && (e.key === '+' || e.key === '-')) s.look(zoomView(s.view, e.key === '+' ? 0.5 : 2, s.axis.at(s.cursor)));
+    else if (s && (e.key === '[' || e.key === ']')) s.look(slideView(s.view, e.key === '[' ? -0.25 : 0.25));
+    else if (s && e.key === '0') this.lanes?.toNow(s);
+    else if (e.key === 'Escape') {
       if (this.preview) this.show(null);
       else this.select('');
     }

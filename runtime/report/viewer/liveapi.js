@@ -17,13 +17,36 @@ export class ApiError extends Error {
   }
 }
 
+/** An answer as it comes. @param {Response} answer @param {(text: string) => void} read */
+async function pieces(answer, read) {
+  const letters = new TextDecoder();
+  const body = /** @type {ReadableStream<Uint8Array>} */ (answer.body).getReader();
+  for (;;) {
+    const { done, value } = await body.read();
+    if (done) return;
+    read(letters.decode(value, { stream: true }));
+  }
+}
+
+/** An answer of many lines, each as it comes. @param {Response} answer @param {(line: string) => void} tell */
+export function lineReader(answer, tell) {
+  let rest = '';
+  return pieces(answer, (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    lines.filter(Boolean).forEach(tell);
+  });
+}
+
 export class LiveApi {
   /** Takes the token out of the address, so that it is in no history and no copy of it. */
   constructor() {
-    const given = new URLSearchParams(location.hash.slice(1)).get('token');
+    const view = new URLSearchParams(location.hash.slice(1));
+    const given = view.get('token');
     if (given) {
       sessionStorage.setItem(kept, given);
-      history.replaceState(null, '', location.pathname);
+      view.delete('token');
+      history.replaceState(null, '', view.size ? `#${view}` : location.pathname);
     }
     this.token = sessionStorage.getItem(kept) ?? '';
   }
@@ -75,13 +98,8 @@ export class LiveApi {
       if (event === 'picture') tell(JSON.parse(data));
       else if (event === 'end') ended = JSON.parse(data).reason;
     });
-    const letters = new TextDecoder();
-    const body = /** @type {ReadableStream<Uint8Array>} */ (answer.body).getReader();
-    for (;;) {
-      const { done, value } = await body.read();
-      if (done) return ended;
-      read(letters.decode(value, { stream: true }));
-    }
+    await pieces(answer, read);
+    return ended;
   }
 
   /** @returns {Promise<string>} who the user is */
@@ -98,6 +116,9 @@ export class LiveApi {
 
   /** @param {string} kind @param {string} name @returns {Promise<{lines: string[], alone?: string}>} */
   explain(kind, name) { return this.json(`data/explain?${new URLSearchParams({ kind, name })}`); }
+
+  /** @param {string} q @returns {Promise<{all: number, workloads: import('./livesearch.js').FoundWorkload[]}>} */
+  search(q) { return this.json(`data/search?${new URLSearchParams({ q })}`); }
 
   /** @param {any} spec @returns {Promise<ApiPreview>} */
   async preview(spec) {

@@ -1,7 +1,6 @@
-// The picture itself: totals, the chart since the page was opened, clusters, evictions with their countdowns, the governor.
-import { h, fill, fitCanvas } from './dom.js';
-import { numberText, roundUp } from './scale.js';
-import { paintGrid, paintSteps, readPalette } from './paint.js';
+// The picture itself: totals, clusters, evictions with their countdowns, the governor.
+import { h, fill } from './dom.js';
+import { numberText } from './scale.js';
 import { placementText, timeOfDay, until } from './livemodel.js';
 
 /** @typedef {import('./live.js').LeewardLive} BoardPage */
@@ -20,9 +19,6 @@ export class LiveBoard {
   constructor(page) {
     this.page = page;
     this.totals = h('section', { class: 'totals', 'aria-label': 'Totals' });
-    this.canvas = h('canvas', { role: 'img', 'aria-label': 'Replicas since this page was opened' });
-    this.legend = h('span', { class: 'soft small' });
-    this.chart = h('section', { class: 'chart' }, h('header', {}, h('h2', {}, 'Replicas'), this.legend), this.canvas);
     this.rows = h('tbody');
     this.count = h('span', { class: 'soft small' });
     this.clusters = h('section', {}, h('header', {}, h('h2', {}, 'Clusters'), this.count), h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Clusters' },
@@ -38,7 +34,6 @@ export class LiveBoard {
     this.pausable = '';
     /** Rows that exist, by what they show, with their text. @type {Map<string, {row: HTMLTableRowElement, text: string}>} */
     this.known = new Map();
-    new ResizeObserver(() => this.drawChart()).observe(this.canvas);
   }
 
   draw() {
@@ -47,7 +42,6 @@ export class LiveBoard {
     this.drawClusters();
     this.drawEvictions();
     this.drawGovernor();
-    this.drawChart();
     this.tick(this.page.model.clock(Date.now()));
   }
 
@@ -177,27 +171,6 @@ export class LiveBoard {
     for (const cell of this.list.querySelectorAll('[data-deadline]')) write(cell, until(cell.getAttribute('data-deadline') ?? '', now));
     for (const cell of this.list.querySelectorAll('[data-until]')) write(cell, `tried again ${until(cell.getAttribute('data-until') ?? '', now)}`);
   }
-
-  drawChart() {
-    const history = this.page.model?.history;
-    if (!history?.at.length || !this.canvas.clientWidth) return;
-    const { ctx, width, height } = fitCanvas(this.canvas);
-    const p = readPalette(this.canvas);
-    const end = Math.max(history.at[history.at.length - 1], this.page.model?.clock(Date.now()) ?? 0);
-    const from = Math.min(history.at[0], end - 60_000);
-    const x = (/** @type {number} */ t) => ((t - from) / (end - from)) * width;
-    const most = roundUp(Math.max(1, ...history.placed.map((v, i) => Math.max(v, history.available[i] + history.evicting[i] + history.unschedulable[i]))));
-    const y = (/** @type {number} */ v) => height - 2 - (v / most) * (height - 6);
-    paintGrid(ctx, p, [0.25, 0.5, 0.75].map((f) => f * width), height);
-    const sum = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.map((v, i) => v + b[i]);
-    const upper = sum(history.available, history.evicting);
-    paintSteps(ctx, { at: history.at, values: history.available }, x, y, width, p.kinds.healthy, { area: true, alpha: 0.55, first: 0 });
-    paintSteps(ctx, { at: history.at, values: history.evicting, base: history.available }, x, y, width, p.kinds.evicting, { area: true, alpha: 0.8, first: 0 });
-    paintSteps(ctx, { at: history.at, values: history.unschedulable, base: upper }, x, y, width, p.kinds.unschedulable, { area: true, alpha: 0.8, first: 0 });
-    paintSteps(ctx, { at: history.at, values: history.placed }, x, y, width, p.ink, { area: false, dashed: true, first: 0 });
-    const minutes = Math.max(1, Math.round((end - from) / 60_000));
-    this.legend.textContent = `last ${minutes} min, 0 to ${numberText(most)}: placed (dashed), available, evicting, unschedulable`;
-  }
 }
 
 /** @param {Element} cell @param {string} text */
@@ -208,7 +181,7 @@ function figure(name, value, note, bad) { return h('div', { class: 'total' }, h(
 
 /** A small bar: a part of the whole. @param {number} part @param {number} whole */
 function meter(part, whole) {
-  const inner = h('span', {});
+  const inner = h('span', { class: 'k-healthy' });
   inner.style.width = `${whole > 0 ? Math.min(100, (100 * part) / whole) : 0}%`;
   return h('span', { class: 'meter' }, inner);
 }

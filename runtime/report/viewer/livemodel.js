@@ -26,9 +26,6 @@ import { spanText } from './scale.js';
 /** The version of the JSON that this page reads. */
 export const readableLive = 1;
 
-/** How many points of the chart are kept: an hour of seconds, then every other one goes. */
-const mostPoints = 3600;
-
 export class LiveModel {
   constructor() {
     /** @type {LiveTotals | null} */
@@ -43,8 +40,6 @@ export class LiveModel {
     this.ahead = 0;
     /** When the daemon was last heard, by the clock of the browser. */
     this.heard = 0;
-    /** Figures since the page was opened: the instants of the daemon, and the replicas. */
-    this.history = { at: /** @type {number[]} */ ([]), placed: /** @type {number[]} */ ([]), available: /** @type {number[]} */ ([]), evicting: /** @type {number[]} */ ([]), unschedulable: /** @type {number[]} */ ([]) };
   }
 
   /**
@@ -64,19 +59,7 @@ export class LiveModel {
     if (m.governor) this.governor = m.governor;
     put(this.clusters, m.clusters);
     put(this.evictions, m.evictions);
-    if (m.totals) {
-      this.totals = m.totals;
-      this.note(at, m.totals.replicas);
-    }
-  }
-
-  /** @param {number} at @param {LiveTotals['replicas']} r */
-  note(at, r) {
-    const { history } = this;
-    history.at.push(at);
-    for (const name of /** @type {const} */ (['placed', 'available', 'evicting', 'unschedulable'])) history[name].push(r[name]);
-    if (history.at.length <= mostPoints) return;
-    for (const list of Object.values(history)) list.splice(0, list.length, ...list.filter((_, i) => i % 2 === 1));
+    if (m.totals) this.totals = m.totals;
   }
 
   /** The clock of the daemon. @param {number} now that of the browser */

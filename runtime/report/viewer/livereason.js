@@ -34,7 +34,14 @@ export class LiveReason {
       fill(this.body);
       return;
     }
-    fill(this.head, h('h3', {}, what.slice(2)), this.page.forms(what), h('p', { class: 'actions' }, button('Explain again', 'Explain again', () => void this.load())));
+    fill(this.head, h('h3', {}, what.slice(2)), this.page.forms(what), h('p', { class: 'actions' }, button('Explain again', 'Explain again', () => void this.load()), this.pinButton(what)));
+  }
+
+  /** @param {string} what */
+  pinButton(what) {
+    const { page } = this;
+    const pinned = page.pins.includes(what);
+    return button(pinned ? 'Unpin its lane' : 'Pin its lane, and follow it', pinned ? 'Unpin' : 'Pin', () => page.pin(what));
   }
 
   /** Asks the daemon to explain what is selected. An answer that comes after another selection is not shown. */

@@ -83,6 +83,9 @@ export class Model {
     return r < 0 ? [] : this.run.reasons[r].map(([name, value]) => [this.text(name), this.text(value)]);
   }
 
+  /** Whether nothing has happened to a cluster but what is as it must be. @param {ClusterData} c */
+  isCalm(c) { return c.tracks.every((t) => t.bars.every((b) => this.kind(b) === 'good' || this.kind(b) === 'placed')); }
+
   /** All tracks of a workload. @param {Workload} w @returns {Track[]} */
   tracksOf(w) { return [...w.tracks, ...w.on.flatMap((o) => o.tracks)]; }
 

@@ -27,14 +27,32 @@ import (
 // mostBytes is how large the viewer may be, compressed.
 const mostBytes = 60_000
 
-func TestTheViewerIsSmall(t *testing.T) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, err := io.WriteString(w, head()+script())
-	require.NoError(t, err)
+// packed is how many bytes texts have when they are compressed together.
+func packed(t *testing.T, texts ...string) int {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	for _, text := range texts {
+		_, err := io.WriteString(w, text)
+		require.NoError(t, err)
+	}
 	require.NoError(t, w.Close())
-	t.Logf("%d bytes compressed", packed.Len())
-	require.Less(t, packed.Len(), mostBytes)
+	return b.Len()
+}
+
+// TestTheViewerIsSmall holds the pages of runs, of reports and of the live fleet to one bound, together.
+func TestTheViewerIsSmall(t *testing.T) {
+	runs := packed(t, head(), script())
+	live := packed(t, read("live.html"), lean("viewer.css"), lean("live.css"), joined(liveModules))
+	var own []string
+	for _, name := range liveModules {
+		if !slices.Contains(modules, name) {
+			own = append(own, name)
+		}
+	}
+	all := runs + packed(t, read("live.html"), lean("live.css"), joined(own))
+	t.Logf("compressed: %d bytes of the page of runs and reports, %d of the live page, %d of both together", runs, live, all)
+	require.Less(t, all, mostBytes)
 }
 
 func TestModulesAreJoinedInOrder(t *testing.T) {
@@ -45,20 +63,23 @@ func TestModulesAreJoinedInOrder(t *testing.T) {
 	require.ElementsMatch(t, slices.Compact(every), found)
 	declared := regexp.MustCompile(`(?m)^(?:export )?(?:async )?(?:function|class|const|let) (\w+)`)
 	imported := regexp.MustCompile(`from '\./([a-z]+\.js)'`)
-	names := map[string]string{}
-	for i, name := range modules {
-		for _, m := range declared.FindAllStringSubmatch(read(name), -1) {
-			require.NotContains(t, names, m[1], "%s and %s have the same name", names[m[1]], name)
-			names[m[1]] = name
+	for _, modules := range [][]string{modules, liveModules} {
+		names := map[string]string{}
+		for i, name := range modules {
+			for _, m := range declared.FindAllStringSubmatch(read(name), -1) {
+				require.NotContains(t, names, m[1], "%s and %s have the same name", names[m[1]], name)
+				names[m[1]] = name
+			}
+			for _, m := range imported.FindAllStringSubmatch(read(name), -1) {
+				at := slices.Index(modules, m[1])
+				require.True(t, at >= 0 && at < i, "%s imports %s, which comes after it", name, m[1])
+			}
 		}
-		for _, m := range imported.FindAllStringSubmatch(read(name), -1) {
-			at := slices.Index(modules, m[1])
-			require.True(t, at >= 0 && at < i, "%s imports %s, which comes after it", name, m[1])
-		}
+		script := joined(modules)
+		require.NotRegexp(t, `(?m)^(import|export)\b`, script)
+		require.NotContains(t, strings.ToLower(script), "</script", "nor what would end it")
+		require.NotContains(t, script, "<!--")
 	}
-	require.NotRegexp(t, `(?m)^(import|export)\b`, script())
-	require.NotContains(t, strings.ToLower(script()), "</script", "nor what would end it")
-	require.NotContains(t, script(), "<!--")
 }
 
 // TestAModuleIsSentWithoutItsComments holds modules to what that rests on: each text ends in its line.

@@ -33,7 +33,7 @@ export function readPalette(element) {
   /** @type {Record<string, string>} */
   const kinds = {};
   for (const kind of Object.keys(looks)) kinds[kind] = read(`k-${kind}`);
-  return { kinds, ink: read('ink'), soft: read('soft'), rule: read('rule'), grid: read('grid'), accent: read('accent'), card: read('card'), bad: read('bad-ink'), good: read('good-ink'), available: read('k-healthy'), font: style.fontFamily };
+  return { kinds, ink: read('ink'), soft: read('soft'), rule: read('rule'), grid: read('grid'), accent: read('accent'), card: read('card'), paper: read('paper'), bad: read('bad-ink'), good: read('good-ink'), available: read('k-healthy'), font: style.fontFamily };
 }
 
 /** @typedef {ReturnType<typeof readPalette>} Palette */

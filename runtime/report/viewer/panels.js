@@ -4,7 +4,7 @@ import { clockText, lowerBound, numberText } from './scale.js';
 import { barOf } from './layout.js';
 import { looks } from './paint.js';
 import { factOf } from './state.js';
-import { timesOf } from './lanes.js';
+import { swatch, timesOf } from './lanes.js';
 import { isFiltered } from './filter.js';
 import { outcomes } from './model.js';
 
@@ -116,8 +116,6 @@ function split(name) {
 /** A word as a shell takes it. @param {string} word */
 function quoted(word) { return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`; }
 
-/** @param {string} kind */
-export function swatch(kind) { return h(/** @type {'span'} */ ('leeward-swatch'), { kind }); }
 
 const lineHeight = 40;
 const tallestTranscript = 12e6;

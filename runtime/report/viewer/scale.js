@@ -115,9 +115,10 @@ const tickSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3,
  * @param {View} view
  * @param {ArrayLike<number>} instants
  * @param {number} apart
+ * @param {number} [offset] what instants count from, where round ones count from another
  * @returns {number[]}
  */
-export function axisTicks(axis, view, instants, apart) {
+export function axisTicks(axis, view, instants, apart, offset = 0) {
   const from = axis.instant(view.from);
   const to = axis.instant(view.to);
   if (axis.kind === 'clock') {
@@ -125,7 +126,7 @@ export function axisTicks(axis, view, instants, apart) {
     let step = tickSteps.find((s) => s >= least);
     if (step === undefined) step = Math.ceil(least / 864e5) * 864e5;
     const ticks = [];
-    for (let t = Math.ceil(from / step) * step; t <= to; t += step) ticks.push(t);
+    for (let t = Math.ceil((from + offset) / step) * step - offset; t <= to; t += step) ticks.push(t);
     return ticks;
   }
   const ticks = [];

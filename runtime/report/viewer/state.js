@@ -1,5 +1,5 @@
 // The session: what is shown of a run, and who draws it. Parts of the page subscribe; each change draws them once, in the next frame.
-import { clockAxis, eventAxis, lowerBound, viewBetween, clamp } from './scale.js';
+import { clockAxis, clockText, eventAxis, lowerBound, viewBetween, clamp } from './scale.js';
 import { filterWorkloads, filterClusters, isFiltered, noFilter } from './filter.js';
 import { rowsOf, barOf } from './layout.js';
 import { firstLink } from './link.js';
@@ -31,6 +31,8 @@ export class Session {
     this.selected = link.selected;
     this.focus = '';
     this.pins = [...link.pins];
+    /** What is pinned is called so. @type {string | undefined} */
+    this.pinned = undefined;
     this.toggled = new Set(link.toggled);
     this.playing = false;
     /** Whether the transcript has the facts that follow from others, too. */
@@ -39,6 +41,11 @@ export class Session {
     this.brush = null;
     /** @type {number | null} */
     this.hover = null;
+    /** Of a run that goes on: until when it is known. @type {number | undefined} */
+    this.now = undefined;
+    /** How instants are written, and what they count from in the words of an axis. */
+    this.clockText = clockText;
+    this.offset = 0;
     /** @type {number[]} */
     this.workloads = [];
     /** @type {number[]} */
@@ -59,7 +66,7 @@ export class Session {
   }
 
   lines() {
-    this.rows = rowsOf(this.model, { workloads: this.workloads, clusters: this.clusters, group: this.group, toggled: this.toggled, pins: this.pins, filtered: isFiltered(this.filter) });
+    this.rows = rowsOf(this.model, { workloads: this.workloads, clusters: this.clusters, group: this.group, toggled: this.toggled, pins: this.pins, pinned: this.pinned, filtered: isFiltered(this.filter) });
   }
 
   /** @param {(changes: Set<Change>) => void} listener */
@@ -75,6 +82,19 @@ export class Session {
     const changes = this.changes;
     this.changes = new Set();
     for (const listener of this.listeners) listener(changes);
+  }
+
+  /** A run that goes on has come further: the view remains on the instants that it shows, and a cursor that is now remains so. @param {SessionModel} model @param {number} now */
+  goOn(model, now) {
+    const { from, to } = this.view;
+    const shown = from === 0 && to === 1 ? null : [this.axis.instant(from), this.axis.instant(to)];
+    if (this.now === undefined || this.cursor >= this.now) this.cursor = now;
+    this.model = model;
+    this.now = now;
+    this.axis = this.clock = clockAxis(model.run.end);
+    if (shown) this.view = viewBetween(this.axis.at(shown[0]), this.axis.at(shown[1]));
+    this.layOut();
+    this.changed('view', 'rows', 'cursor');
   }
 
   /** @param {SessionView} view */

@@ -5,10 +5,9 @@ import { Model } from './model.js';
 import { Session } from './state.js';
 import { barOf } from './layout.js';
 import { fromFragment, toFragment } from './link.js';
-import { looks } from './paint.js';
 import { LeewardAxis, LeewardFleet, LeewardReplicas, LeewardRegion } from './charts.js';
-import { LeewardLanes, LeewardSwatch } from './lanes.js';
-import { LeewardFilters, LeewardReason, LeewardTranscript, swatch } from './panels.js';
+import { LeewardLanes, LeewardSwatch, kindsOf, legend } from './lanes.js';
+import { LeewardFilters, LeewardReason, LeewardTranscript } from './panels.js';
 import { stormReport } from './storm.js';
 import { assessmentReport } from './assess.js';
 import { shadowReport } from './shadow.js';
@@ -121,7 +120,7 @@ export class LeewardViewer extends HTMLElement {
       h('main', {},
         h('div', { class: 'charts' }, parts.axis, parts.fleet, run.replicas.at.length > 1 ? parts.replicas : null,
           regions.length ? h('details', { class: 'regions', open: regions.length <= 4 && innerHeight >= 860 }, h('summary', {}, 'Capacity by region'), h('div', { class: 'regionlist' }, regions)) : null),
-        parts.lanes, this.legend(s)),
+        parts.lanes, h('div', { class: 'legend' }, legend(kindsOf(s.model)))),
       h('aside', {}, parts.reason, parts.transcript));
     filters.start(s);
     parts.axis.start(s);
@@ -160,18 +159,6 @@ export class LeewardViewer extends HTMLElement {
     return h('div', { class: 'controls', role: 'toolbar', 'aria-label': 'Time' },
       button('Rewind to the start', '|◀', () => s.go(0)), button('Step back to the last change', '◂', () => s.step(-1)), play, button('Step to the next change', '▸', () => s.step(1)), time,
       button('Zoom in', '+', () => s.look(zoomView(s.view, 0.5, middle()))), button('Zoom out', '−', () => s.look(zoomView(s.view, 2, middle()))), button('Show the whole run', 'All', () => s.look({ from: 0, to: 1 })), axis, group, button('Keys', '?', () => help.showModal()), help);
-  }
-
-  /** @param {Session} s */
-  legend(s) {
-    const had = new Set();
-    const take = (/** @type {{bars: number[][]}[]} */ tracks) => tracks.forEach((t) => t.bars.forEach((b) => had.add(s.model.kind(b))));
-    const { run } = s.model;
-    for (const list of [run.clusters, run.workloads, run.nodes ?? [], run.pods ?? []]) for (const lane of list) take(lane.tracks);
-    for (const w of run.workloads) for (const o of w.on) take(o.tracks);
-    take(run.governor);
-    take(run.inputs);
-    return h('div', { class: 'legend' }, Object.entries(looks).filter(([k, look]) => had.has(k) && look.fill !== 'mark').map(([k, look]) => h('span', {}, swatch(k), look.words)));
   }
 
   play() {

@@ -170,7 +170,7 @@ func (p *Page) block(id string, data any) error {
 }
 
 // script is the page's script: made by the first page, for most commands write none.
-var script = sync.OnceValue(joined)
+var script = sync.OnceValue(func() string { return joined(modules) })
 
 // head is the head of a page with its style, and a policy that allows style and script by their hashes, and nothing else.
 func head() string {
@@ -202,8 +202,8 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// joined is all modules as one, without import and export, which one file has no use for.
-func joined() string {
+// joined is modules as one, without import and export, which one file has no use for.
+func joined(modules []string) string {
 	imports := regexp.MustCompile(`(?m)^import \{[^}]*\} from '\./[a-z]+\.js';\n`)
 	exports := regexp.MustCompile(`(?m)^export `)
 	var text strings.Builder
@@ -213,13 +213,17 @@ func joined() string {
 	return text.String()
 }
 
-// comments are those that have their lines to themselves, and indents what lines begin with: a browser needs neither. No text of a
-// module goes over several lines.
-var comments, indents = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*+[^*/])*\*+/)\n`), regexp.MustCompile(`(?m)^ +`)
+// What a browser has no use for: comments that have their lines to themselves, types within lines, and what lines begin with. No text of
+// a module goes over several lines.
+var (
+	comments = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*+[^*/])*\*+/)\n`)
+	types    = regexp.MustCompile(`/\*\* @(?:[^*\n]|\*+[^*/\n])*\*/ ?`)
+	indents  = regexp.MustCompile(`(?m)^ +`)
+)
 
 // lean is a module or a style sheet as it is sent.
 func lean(name string) string {
-	return indents.ReplaceAllString(comments.ReplaceAllString(read(name), ""), "")
+	return indents.ReplaceAllString(types.ReplaceAllString(comments.ReplaceAllString(read(name), ""), ""), "")
 }
 
 func read(name string) string {
