@@ -133,6 +133,12 @@ test('a preview is drawn on the picture, and changes nothing', async () => {
   assert.deepEqual(await taints(on), []);
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => !document.querySelector('.previewed'));
+  await page.getByLabel('What happens').selectOption('apply');
+  await page.getByLabel('Manifests, YAML or JSON').fill(`apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata: {name: all}\nspec:\n  addOnConditions: [{conditionType: Ready, operator: In, statusValues: ["True"]}]\n  taints: [{key: gone, effect: NoExecute}]\n`);
+  await page.getByRole('button', { name: 'Preview', exact: true }).click();
+  await page.getByText('the manifests applied. Nothing was changed.').waitFor();
+  assert.deepEqual(await taints(on), []);
+  await page.getByLabel('What happens').selectOption('lose');
   await page.getByLabel('Clusters, with spaces between').fill('m9');
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
   await page.getByRole('dialog').getByText('there is no cluster "m9"').waitFor();

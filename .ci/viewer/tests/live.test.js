@@ -60,6 +60,12 @@ test('taints are read and written as kubectl does', () => {
   for (const wrong of ['', 'k', 'k=v', 'k:Nothing', 'a b:NoExecute', 'k=v=w:NoExecute', ':NoExecute']) assert.throws(() => edits.readTaint(wrong), /is not a taint/);
 });
 
+test('manifests are asked about as they are, each as an object', () => {
+  const text = edits.appliedPreview('# a comment\n---\nkind: A\nmetadata:\n  name: a\n\n--- # the next\n{"kind": "B"}\n---\n');
+  assert.equal(text, 'apiVersion: leeward.dev/v1alpha1\nkind: FailoverPreview\nmetadata: {name: live}\nspec:\n  objects:\n  -\n    kind: A\n    metadata:\n      name: a\n  -\n    {"kind": "B"}\n');
+  for (const none of ['', '---\n', '# only this\n---\n']) assert.throws(() => edits.appliedPreview(none), /give a manifest/);
+});
+
 test('the buttons write what the commands write', () => {
   const there = { key: 'k', value: 'v', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' };
   const stored = { metadata: { name: 'm1', resourceVersion: '7', annotations: { a: 'b' } }, spec: { taints: [there], region: 'eu' } };

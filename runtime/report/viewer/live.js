@@ -349,7 +349,7 @@ export class LeewardLive extends HTMLElement {
 
   /** @param {KeyboardEvent} e */
   key(e) {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement || this.dialog?.open) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target instanceof HTMLInputElement || e.target instanceof HTMLTextAreaElement || e.target instanceof HTMLSelectElement || this.dialog?.open) return;
     const s = this.lanes?.s;
     if (e.key === '/') {
       e.preventDefault();

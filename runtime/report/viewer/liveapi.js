@@ -65,14 +65,15 @@ export class LiveApi {
   /**
    * Asks. The error is an ApiError, or that of a connection.
    * @param {string} path
-   * @param {{method?: string, body?: any, type?: string, signal?: AbortSignal}} [how]
+   * @param {{method?: string, body?: any, text?: string, type?: string, signal?: AbortSignal}} [how]
    */
   async ask(path, how = {}) {
     /** @type {Record<string, string>} */
     const headers = { Accept: 'application/json' };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
-    if (how.body !== undefined) headers['Content-Type'] = how.type ?? 'application/json';
-    const answer = await fetch(path, { method: how.method ?? 'GET', headers, body: how.body === undefined ? undefined : JSON.stringify(how.body), signal: how.signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error' });
+    const sent = how.text ?? (how.body === undefined ? undefined : JSON.stringify(how.body));
+    if (sent !== undefined) headers['Content-Type'] = how.type ?? 'application/json';
+    const answer = await fetch(path, { method: how.method ?? 'GET', headers, body: sent, signal: how.signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error' });
     if (answer.ok) return answer;
     const text = await answer.text();
     let message = text;
@@ -82,7 +83,7 @@ export class LiveApi {
     throw new ApiError(answer.status, message || `the daemon answered ${answer.status}`);
   }
 
-  /** @param {string} path @param {{method?: string, body?: any, type?: string}} [how] */
+  /** @param {string} path @param {{method?: string, body?: any, text?: string, type?: string}} [how] */
   async json(path, how) { return (await this.ask(path, how)).json(); }
 
   /**
@@ -121,10 +122,10 @@ export class LiveApi {
   search(q) { return this.json(`data/search?${new URLSearchParams({ q })}`); }
 
   /** @param {any} spec @returns {Promise<ApiPreview>} */
-  async preview(spec) {
-    const body = { apiVersion: 'leeward.dev/v1alpha1', kind: 'FailoverPreview', metadata: { name: 'live' }, spec };
-    return (await this.json(previewsPath, { method: 'POST', body })).status;
-  }
+  preview(spec) { return this.previewOf(JSON.stringify({ apiVersion: 'leeward.dev/v1alpha1', kind: 'FailoverPreview', metadata: { name: 'live' }, spec })); }
+
+  /** @param {string} question YAML, as which JSON can be read @returns {Promise<ApiPreview>} */
+  async previewOf(question) { return (await this.json(previewsPath, { method: 'POST', type: 'application/yaml', text: question })).status; }
 
   /** @param {string} path @returns {Promise<ApiObject>} */
   get(path) { return this.json(path); }

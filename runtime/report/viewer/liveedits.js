@@ -24,6 +24,17 @@ export const governorsPath = '/apis/leeward.dev/v1alpha1/governors';
 export const previewsPath = '/apis/leeward.dev/v1alpha1/failoverpreviews';
 
 /**
+ * The question what would follow if manifests were applied, as YAML: each document is an object of it.
+ * @param {string} manifests
+ */
+export function appliedPreview(manifests) {
+  const documents = manifests.split(/^---.*$/m).map((d) => d.replace(/^\s*\n|\s+$/g, '')).filter((d) => d.replace(/^\s*#.*$/gm, '').trim());
+  if (!documents.length) throw new Error('give a manifest');
+  const objects = documents.map((d) => `  -\n${d.replace(/^/gm, '    ')}\n`);
+  return `apiVersion: leeward.dev/v1alpha1\nkind: FailoverPreview\nmetadata: {name: live}\nspec:\n  objects:\n${objects.join('')}`;
+}
+
+/**
  * A taint as kubectl writes it: key[=value]:effect.
  * @param {string} text
  * @returns {Taint}

@@ -1,8 +1,11 @@
 // Forms: what if, and the buttons of the command line. Each is previewed before it is done.
 import { h, button } from './dom.js';
-import { addTaint, bindingPath, clusterPath, cordon, drainCluster, drained, endHold, endsAfter, holdEvictions, pauseAll, readTaint, releaseNow, removeTaint, resumeAll, uncordon } from './liveedits.js';
+import { addTaint, appliedPreview, bindingPath, clusterPath, cordon, drainCluster, drained, endHold, endsAfter, holdEvictions, pauseAll, readTaint, releaseNow, removeTaint, resumeAll, uncordon } from './liveedits.js';
 
 /** @typedef {import('./live.js').LeewardLive} FormPage */
+
+/** Longest text of manifests. */
+const mostManifests = 200_000;
 
 /** A field with its name. @param {string} label @param {string} placeholder @param {string} [value] */
 function field(label, placeholder, value = '') { return h('input', { type: 'text', 'aria-label': label, placeholder, value, spellcheck: 'false', autocomplete: 'off' }); }
@@ -15,21 +18,32 @@ function form(parts, verb, submit) {
   } }, parts, h('button', {}, verb));
 }
 
-/** What would follow if clusters were lost, tainted or drained. @param {FormPage} page */
+/** What would follow if clusters were lost, tainted or drained, or manifests applied. @param {FormPage} page */
 export function whatIfForm(page) {
   const clusters = field('Clusters, with spaces between', 'eu-1 eu-2');
   clusters.setAttribute('list', 'clusternames');
   const names = h('datalist', { id: 'clusternames' });
   clusters.addEventListener('focus', () => names.replaceChildren(...[...(page.model?.clusters.keys() ?? [])].map((name) => h('option', { value: name }))));
-  const how = h('select', { 'aria-label': 'What happens' }, h('option', { value: 'lose' }, 'are lost'), h('option', { value: 'taint' }, 'are tainted'), h('option', { value: 'drain' }, 'are drained'));
+  const how = h('select', { 'aria-label': 'What happens' }, h('option', { value: 'lose' }, 'are lost'), h('option', { value: 'taint' }, 'are tainted'), h('option', { value: 'drain' }, 'are drained'), h('option', { value: 'apply' }, 'manifests are applied'));
   const taint = field('Taint', 'key=value:NoExecute', 'maintenance:NoExecute');
-  taint.hidden = true;
-  how.addEventListener('change', () => { taint.hidden = how.value !== 'taint'; });
+  const manifests = h('textarea', { 'aria-label': 'Manifests, YAML or JSON', placeholder: 'YAML of policies, clusters …', rows: 8, maxlength: mostManifests, spellcheck: 'false', autocomplete: 'off' });
+  const fit = () => {
+    taint.hidden = how.value !== 'taint';
+    manifests.hidden = how.value !== 'apply';
+    clusters.hidden = how.value === 'apply';
+  };
+  how.addEventListener('change', fit);
+  fit();
   const ask = async () => {
     const { api } = page;
     const named = clusters.value.split(/[\s,]+/).filter(Boolean);
     if (!api) return;
     try {
+      if (how.value === 'apply') {
+        page.previewing('the manifests applied');
+        page.show({ title: 'the manifests applied', status: await api.previewOf(appliedPreview(manifests.value)), notes: [] });
+        return;
+      }
       if (!named.length) throw new Error('name a cluster');
       const title = `${named.join(', ')} ${how.value === 'lose' ? 'lost' : how.value === 'taint' ? `tainted ${taint.value.trim()}` : 'drained'}`;
       page.previewing(title);
@@ -40,7 +54,7 @@ export function whatIfForm(page) {
       page.tell('No preview', error);
     }
   };
-  return h('section', { class: 'whatif' }, h('h2', {}, 'What if'), form([clusters, names, how, taint], 'Preview', () => void ask()), h('p', { class: 'small soft' }, 'A preview changes nothing.'));
+  return h('section', { class: 'whatif' }, h('h2', {}, 'What if'), form([clusters, names, how, taint, manifests], 'Preview', () => void ask()), h('p', { class: 'small soft' }, 'A preview changes nothing.'));
 }
 
 /** The buttons of a cluster "c:name", a binding "b:namespace/name" or the fleet "g:". @param {FormPage} page @param {string} what */

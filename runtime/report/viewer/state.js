@@ -116,6 +116,14 @@ export class Session {
     this.changed('cursor', 'view');
   }
 
+  /** A run that begins at rest: the cursor goes to the first change after it, and the view begins there. */
+  failed() {
+    const [, first] = this.model.instants;
+    if (first === undefined) return;
+    this.cursor = first;
+    this.view = viewBetween(this.axis.at(first) - 0.03, 1);
+  }
+
   /** To the next instant at which something changes, or the one before. @param {1 | -1} way @returns {boolean} whether there is one */
   step(way) {
     const instants = this.model.instants;

@@ -73,7 +73,9 @@ export class LeewardViewer extends HTMLElement {
       return;
     }
     const data = known(await readBlock(`run-${link.run}`));
-    this.show(new Session(new Model(data.runs[0]), link));
+    const s = new Session(new Model(data.runs[0]), link);
+    if (data.runs[0].prediction && !location.hash.includes('at=')) s.failed();
+    this.show(s);
   }
 
   /** The list of all runs. @param {Entry[]} index */
