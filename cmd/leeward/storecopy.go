@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -158,6 +159,7 @@ func importStore(c *cobra.Command, dir string, files []string) error {
 	for _, name := range files {
 		in.file(name)
 	}
+	in.customs()
 	if len(in.problems) > 0 {
 		return ofInput(errors.Join(in.problems...))
 	}
@@ -174,6 +176,15 @@ type importing struct {
 	// places says where each key was met, as "fleet.yaml:3".
 	places   map[string]string
 	problems []error
+	// waiting are objects of custom kinds, of which the definitions in kinds are read first.
+	waiting []custom
+	kinds   []*catalog.Resource
+}
+
+// custom is an object of a custom kind, and where it was met.
+type custom struct {
+	object api.Object
+	place  string
 }
 
 func (in *importing) file(name string) {
@@ -224,7 +235,11 @@ func quickly(line []byte) *wal.Record {
 	if mistakes, err := strict.UnmarshalStrict(line, into); err != nil || len(mistakes) > 0 || o.GetName() == "" {
 		return nil
 	}
-	r, err := recordOf(o)
+	resource := catalog.Of(api.KeyOf(o))
+	if resource == nil || resource.IsCustom() || resource == catalog.Definitions {
+		return nil
+	}
+	r, err := recordOf(o, resource)
 	if err != nil {
 		return nil
 	}
@@ -291,11 +306,48 @@ func (in *importing) documents(name string, data []byte, below int) {
 }
 
 func (in *importing) object(o api.Object, place string) error {
-	r, err := recordOf(o)
+	resource := catalog.Of(api.KeyOf(o))
+	switch {
+	case resource == nil:
+		return errors.New("the daemon does not store objects of this kind")
+	case resource.IsCustom():
+		in.waiting = append(in.waiting, custom{o, place})
+		return nil
+	case resource == catalog.Definitions:
+		in.kinds = append(in.kinds, catalog.Defined(o.(*unstructured.Unstructured)))
+	}
+	return in.record(o, resource, place)
+}
+
+func (in *importing) record(o api.Object, resource *catalog.Resource, place string) error {
+	r, err := recordOf(o, resource)
 	if err != nil {
 		return err
 	}
 	return in.add(&r, place)
+}
+
+// customs takes the objects of custom kinds, each as its definition says.
+func (in *importing) customs() {
+	for _, c := range in.waiting {
+		if err := in.custom(c.object, c.place); err != nil {
+			in.problems = append(in.problems, fmt.Errorf("%s: %s: %w", c.place, api.KeyOf(c.object), err))
+		}
+	}
+}
+
+func (in *importing) custom(o api.Object, place string) error {
+	kind := o.GetObjectKind().GroupVersionKind()
+	i := slices.IndexFunc(in.kinds, func(r *catalog.Resource) bool { return r.Kind.GroupKind() == kind.GroupKind() })
+	switch {
+	case i < 0:
+		return errors.New("no CustomResourceDefinition of its kind is imported")
+	case in.kinds[i].Kind != kind:
+		return fmt.Errorf("apiVersion: its CustomResourceDefinition stores objects as %s", in.kinds[i].Kind.GroupVersion())
+	case in.kinds[i].ClusterScoped && o.GetNamespace() != "":
+		return fmt.Errorf("metadata.namespace: %q: its kind has no namespace", o.GetNamespace())
+	}
+	return in.record(o, in.kinds[i], place)
 }
 
 // add takes a record, unless there is one of its object.
@@ -308,12 +360,8 @@ func (in *importing) add(r *wal.Record, place string) error {
 	return nil
 }
 
-// recordOf is an object as a log has it.
-func recordOf(o api.Object) (r wal.Record, err error) {
-	resource := catalog.Of(api.KeyOf(o))
-	if resource == nil {
-		return r, errors.New("the daemon does not store objects of this kind")
-	}
+// recordOf is an object of a resource as a log has it.
+func recordOf(o api.Object, resource *catalog.Resource) (r wal.Record, err error) {
 	if !resource.ClusterScoped && o.GetNamespace() == "" {
 		o.SetNamespace("default")
 	}

@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"fmt"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,50 +51,13 @@ func (k customKeeper) keepUntyped(r *catalog.Resource, resource schema.GroupReso
 	return options
 }
 
-// definition is what a stored definition says of its kind.
-type definition struct{ fields map[string]any }
-
-// definitionOf returns the definition of a resource, or nil.
-func definitionOf(e *engine.Engine, resource schema.GroupResource) *definition {
-	o, _ := e.Table(catalog.Definitions.Name()).Get(engine.Key(catalog.Definitions.Name(), "", resource.String()))
-	if stored, is := o.(*unstructured.Unstructured); is {
-		return &definition{stored.Object}
-	}
-	return nil
-}
-
-// resource is the kind as the catalog has one. Its version is that in which its objects are stored.
-func (d *definition) resource() *catalog.Resource {
-	kind := schema.GroupVersionKind{Group: d.text("spec", "group"), Version: d.stores(), Kind: d.text("spec", "names", "kind")}
-	r := catalog.Custom(kind)
-	r.Plural, r.ClusterScoped = d.text("spec", "names", "plural"), d.text("spec", "scope") == string(apiextensions.ClusterScoped)
-	return r
-}
-
-func (d *definition) text(path ...string) string {
-	s, _, _ := unstructured.NestedString(d.fields, path...)
-	return s
-}
-
-// stores is the version in which objects are stored.
-func (d *definition) stores() string {
-	versions, _, _ := unstructured.NestedSlice(d.fields, "spec", "versions")
-	for _, v := range versions {
-		if of, is := v.(map[string]any); is && of["storage"] == true {
-			name, _ := of["name"].(string)
-			return name
-		}
-	}
-	return ""
-}
-
 // definedAs returns the custom kind of a resource, or nil where there is no definition of it.
 func definedAs(e *engine.Engine, resource schema.GroupResource) *catalog.Resource {
-	d := definitionOf(e, resource)
-	if d == nil {
-		return nil
+	o, _ := e.Table(catalog.Definitions.Name()).Get(engine.Key(catalog.Definitions.Name(), "", resource.String()))
+	if stored, is := o.(*unstructured.Unstructured); is {
+		return catalog.Defined(stored)
 	}
-	return d.resource()
+	return nil
 }
 
 // definedKind returns a custom kind, or nil where there is no definition of it.
@@ -112,7 +74,7 @@ func definedKind(e *engine.Engine, kind schema.GroupKind) *catalog.Resource {
 func defined(e *engine.Engine) (all []*catalog.Resource) {
 	for _, o := range e.Table(catalog.Definitions.Name()).Snapshot().Under(engine.Prefix(catalog.Definitions.Name()), "") {
 		if stored, is := o.(*unstructured.Unstructured); is {
-			all = append(all, (&definition{stored.Object}).resource())
+			all = append(all, catalog.Defined(stored))
 		}
 	}
 	return all

@@ -216,6 +216,28 @@ func Custom(kind schema.GroupVersionKind) *Resource {
 	return &Resource{Kind: kind, New: untyped, custom: true}
 }
 
+// Defined returns the custom kind that a definition defines. Its version is that in which its objects are stored.
+func Defined(definition *unstructured.Unstructured) *Resource {
+	text := func(fields map[string]any, path ...string) string {
+		s, _, _ := unstructured.NestedString(fields, path...)
+		return s
+	}
+	spec, _, _ := unstructured.NestedMap(definition.Object, "spec")
+	kind := schema.GroupVersionKind{Group: text(spec, "group"), Kind: text(spec, "names", "kind")}
+	versions, _, _ := unstructured.NestedSlice(spec, "versions")
+	for _, v := range versions {
+		if of, is := v.(map[string]any); is && of["storage"] == true {
+			kind.Version = text(of, "name")
+		}
+	}
+	r := Custom(kind)
+	r.Plural, r.ClusterScoped = text(spec, "names", "plural"), text(spec, "scope") == "Cluster"
+	return r
+}
+
+// IsCustom reports whether only a definition can say whether the objects of a resource are served.
+func (r *Resource) IsCustom() bool { return r.custom }
+
 // Reserved reports whether a group is Karmada's, Leeward's, or holds kinds that Kubernetes has built in: definitions define no kinds of it.
 // All built-in groups but some of k8s.io have no dot, and a definition needs one.
 func Reserved(group string) bool {
