@@ -284,6 +284,8 @@ func (a *acting) edit(name messages.BindingName) (ours, theirs *store.Binding, e
 func (a *acting) want(name messages.BindingName, now time.Time) {
 	if ours, _, e := a.edit(name); e != nil {
 		a.writes.want(ours, e, now)
+	} else {
+		a.writes.drop(name)
 	}
 }
 

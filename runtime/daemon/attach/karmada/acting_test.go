@@ -51,6 +51,12 @@ const (
 // newStage has some workloads of two replicas on m1 and m2, of the scheduler name.
 func newStage(t *testing.T, schedulerName string, names ...string) *stage {
 	t.Helper()
+	return newStageAmong(t, []string{"m1", "m2", "m3"}, schedulerName, names...)
+}
+
+// newStageAmong is newStage with workloads that may run on some clusters.
+func newStageAmong(t *testing.T, among []string, schedulerName string, names ...string) *stage {
+	t.Helper()
 	s := &stage{t: t, clock: clock.NewMock(), silent: map[string]bool{}}
 	s.clock.Set(start)
 	objects := map[string]string{}
@@ -59,7 +65,7 @@ func newStage(t *testing.T, schedulerName string, names ...string) *stage {
 		objects[pathOf(keyOf(o))] = textOf(t, o)
 	}
 	for _, name := range names {
-		o := (&bindingOf{clusters: placed("m1", "m2")}).object(placementOf("m1", "m2", "m3"))
+		o := (&bindingOf{clusters: placed("m1", "m2")}).object(placementOf(among...))
 		about, spec := o["metadata"].(map[string]any), o["spec"].(map[string]any)
 		about["name"] = name + "-deployment"
 		about["aLabelOfTheFuture"] = []any{1, map[string]any{"b": nil}}
@@ -101,28 +107,22 @@ func (s *stage) karmada() {
 		if b == nil {
 			continue
 		}
-		wanted := map[string]bool{}
+		wanted := map[string]int64{}
 		clusters, _, _ := unstructured.NestedSlice(b.Object, "spec", "clusters")
 		for _, c := range clusters {
-			wanted[c.(map[string]any)["name"].(string)] = true
+			wanted[c.(map[string]any)["name"].(string)] = c.(map[string]any)["replicas"].(int64)
 		}
 		tasks, _, _ := unstructured.NestedSlice(b.Object, "spec", "gracefulEvictionTasks")
 		for _, k := range tasks {
 			if k := k.(map[string]any); k["purgeMode"] != "Directly" {
-				wanted[k["fromCluster"].(string)] = true
+				wanted[k["fromCluster"].(string)] = k["replicas"].(int64)
 			}
 		}
 		healthy := []any{}
 		for _, c := range []string{"m1", "m2", "m3", "m4"} {
-			path := "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-" + c + "/works/" + name + "-abc"
-			switch there := s.server.Get(path) != nil; {
-			case wanted[c] && !there:
-				s.server.Put(path, textOf(s.t, s.work(name, c)))
-			case !wanted[c] && there:
-				s.server.Remove(path)
-			}
-			if wanted[c] && !s.silent[c] {
-				healthy = append(healthy, map[string]any{"clusterName": c, "health": "Healthy", "applied": true, "status": map[string]any{"readyReplicas": int64(2)}})
+			s.copy(name, c, wanted[c])
+			if wanted[c] > 0 && !s.silent[c] {
+				healthy = append(healthy, map[string]any{"clusterName": c, "health": "Healthy", "applied": true, "status": map[string]any{"readyReplicas": wanted[c]}})
 			}
 		}
 		s.server.Change("", ofBinding+name+"-deployment", func(o *unstructured.Unstructured) {
@@ -131,12 +131,43 @@ func (s *stage) karmada() {
 	}
 }
 
-// work is a new Work, with what its agent says of it.
-func (s *stage) work(name, cluster string) map[string]any {
+// copy has a cluster have a Work of so many replicas; 0: none.
+func (s *stage) copy(name, cluster string, replicas int64) {
+	path := "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-" + cluster + "/works/" + name + "-abc"
+	switch there := s.server.Get(path); {
+	case replicas == 0 && there != nil:
+		s.server.Remove(path)
+	case replicas > 0 && there == nil:
+		s.server.Put(path, textOf(s.t, s.work(name, cluster, replicas, 1)))
+	case replicas > 0:
+		generation := there.GetGeneration()
+		next := &unstructured.Unstructured{}
+		if next.Object = s.work(name, cluster, replicas, generation); textOf(s.t, next.Object["spec"]) != textOf(s.t, there.Object["spec"]) {
+			next.Object = s.work(name, cluster, replicas, generation+1)
+		}
+		if text := textOf(s.t, next.Object); text != textOf(s.t, withoutVersion(there)) {
+			s.server.Put(path, text)
+		}
+	}
+}
+
+func withoutVersion(o *unstructured.Unstructured) map[string]any {
+	o = o.DeepCopy()
+	unstructured.RemoveNestedField(o.Object, "metadata", "resourceVersion")
+	return o.Object
+}
+
+// work is a Work, with what its agent says of it.
+func (s *stage) work(name, cluster string, replicas, generation int64) map[string]any {
 	o := workOf(cluster)
 	about := o["metadata"].(map[string]any)
-	about["name"] = name + "-abc"
+	about["name"], about["generation"] = name+"-abc", generation
 	about["annotations"] = map[string]any{"resourcebinding.karmada.io/namespace": "shop", "resourcebinding.karmada.io/name": name + "-deployment"}
+	manifest := o["spec"].(map[string]any)["workload"].(map[string]any)["manifests"].([]any)[0].(map[string]any)
+	manifest["spec"].(map[string]any)["replicas"] = replicas
+	status := o["status"].(map[string]any)
+	status["conditions"].([]any)[0].(map[string]any)["observedGeneration"] = generation
+	status["manifestStatuses"].([]any)[0].(map[string]any)["status"].(map[string]any)["readyReplicas"] = replicas
 	if s.silent[cluster] {
 		delete(o, "status")
 	}
@@ -144,15 +175,7 @@ func (s *stage) work(name, cluster string) map[string]any {
 }
 
 // heals has the agent of a cluster report, too.
-func (s *stage) heals(cluster string) {
-	delete(s.silent, cluster)
-	for _, name := range s.bound {
-		path := "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-" + cluster + "/works/" + name + "-abc"
-		if s.server.Get(path) != nil {
-			s.server.Put(path, textOf(s.t, s.work(name, cluster)))
-		}
-	}
-}
+func (s *stage) heals(cluster string) { delete(s.silent, cluster) }
 
 // taint has a user taint a cluster, or untaint it.
 func (s *stage) taint(cluster string, keys ...string) {

@@ -95,6 +95,11 @@ func (c *conflict) over() bool {
 	return false
 }
 
+// ends reports whether others ended an eviction that Leeward goes on with.
+func (c *conflict) ends() bool {
+	return c.before != nil && slices.ContainsFunc(c.before.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return taskFrom(c.now, k.FromCluster) == nil })
+}
+
 // ownChanged takes in a version of a binding that the twin acts on. Its decisions stay, unless others wrote them: then what they wrote counts.
 func (t *twin) ownChanged(o api.Object, before, now, ours *store.Binding) {
 	wrote := t.wrote[now.Name()]

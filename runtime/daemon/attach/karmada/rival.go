@@ -116,24 +116,29 @@ type grudge struct {
 // mostGrudges is how many bindings are watched for that: those beyond are not.
 const mostGrudges = 10_000
 
-// note notes a conflict, and returns the rival that it shows; nil: it shows none.
+// note notes a conflict, and returns the rival that it shows; nil: it shows none. Who takes all tasks off a binding is not known, for nothing
+// remains that has a writer: there it counts how often that happens, whichever the binding.
 func (g grudges) note(c *conflict, now time.Time) *Rival {
 	if !c.over() {
 		return nil
 	}
-	k := g[c.binding]
+	of, about, cure := c.binding, fmt.Sprintf("it wrote over what Leeward decided of %s", c.binding), cureOthers
+	if c.by == unknownWriter && c.ends() {
+		of, about, cure = "", "it ended graceful evictions that Leeward had not ended", cureGraceful
+	}
+	k := g[of]
 	if k == nil || k.by != c.by {
 		if k == nil && len(g) >= mostGrudges {
 			return nil
 		}
 		k = &grudge{by: c.by}
-		g[c.binding] = k
+		g[of] = k
 	}
 	k.times = slices.DeleteFunc(append(k.times, now), func(at time.Time) bool { return now.Sub(at) > quiet })
 	if len(k.times) < fights {
 		return nil
 	}
-	return &Rival{c.by, fmt.Sprintf("it wrote over what Leeward decided of %s %d times within %s", c.binding, len(k.times), quiet), cureOthers}
+	return &Rival{c.by, fmt.Sprintf("%s %d times within %s", about, len(k.times), quiet), cure}
 }
 
 // The Lease of the karmada-scheduler. Source: Karmada's --leader-elect-resource-namespace.

@@ -58,19 +58,23 @@ func newWrites(count func(messages.APIVerb, string, time.Duration)) *writes {
 
 // want asks for a binding to be written. It is called as often as there is news, and looks at what must be written when it can be.
 func (w *writes) want(b *store.Binding, e *edit, now time.Time) {
-	p := w.of[b.Name()]
 	if e.none() {
-		if p != nil && !p.underWay {
-			p.queued = false // if it waits, there is nothing to do when it is its turn
-			delete(w.of, p.name)
-		}
+		w.drop(b.Name())
 		return
 	}
+	p := w.of[b.Name()]
 	if p == nil {
 		p = &pending{name: b.Name()}
 		w.of[p.name] = p
 	}
 	w.queue(p, b, e, now)
+}
+
+// drop forgets a binding that need not be written, unless a request is under way.
+func (w *writes) drop(name messages.BindingName) {
+	if p := w.of[name]; p != nil && !p.underWay {
+		delete(w.of, name)
+	}
 }
 
 // heard notes that there is news of a binding: what others changed is known now.
