@@ -130,7 +130,7 @@ func TestWhatTheDetectorWritesIsScheduled(t *testing.T) {
 func TestAFailoverTakesAFewRequests(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for n := range 30 {
+	for n := range 12 {
 		names = append(names, fmt.Sprintf("w%02d", n))
 	}
 	s := newStage(t, opted, names...)
