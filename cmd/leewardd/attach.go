@@ -57,17 +57,17 @@ const (
 	actsAsApplicationFailover = "application-failover"
 )
 
-// together are those of them that go together only: an eviction starts with its destination, in one write, and the old copy is removed when
-// the new one is healthy. One of them beside Karmada's own controllers for the others would undo that.
-var together = []string{actsAsScheduler, actsAsEviction, actsAsGracefulEviction}
+// together are those of them that go together only: an eviction starts with its destination, in one write. With Karmada's scheduler or taint
+// manager in place of one of them it would not.
+var together = []string{actsAsScheduler, actsAsEviction}
 
 // actsAs are all that a daemon can act as.
-var actsAs = append(append([]string{}, together...), actsAsApplicationFailover, actsOnNodes)
+var actsAs = append(append([]string{}, together...), actsAsGracefulEviction, actsAsApplicationFailover, actsOnNodes)
 
 // addTo adds them as flags, at their defaults.
 func (o *attaching) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.attach, "attach", "", "kubeconfig of the API server of Karmada or of a Kubernetes cluster to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
-	set.StringSliceVar(&o.act, "act", nil, "with --attach, what to act as: of a Kubernetes cluster "+actsOnNodes+"; of Karmada "+strings.Join(together, ",")+", and "+actsAsApplicationFailover+" if wanted")
+	set.StringSliceVar(&o.act, "act", nil, "with --attach, what to act as: of a Kubernetes cluster "+actsOnNodes+"; of Karmada "+strings.Join(together, ",")+", and if wanted "+actsAsGracefulEviction+" and "+actsAsApplicationFailover)
 	set.StringVar(&o.schedulerName, "scheduler-name", "leeward", "with --act beside Karmada, the schedulerName of the bindings to act on; "+api.DefaultScheduler+" also means those that name none, where no karmada-scheduler runs")
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
@@ -112,7 +112,7 @@ func (o *options) validateAct() (problems []error) {
 	case onNodes && len(o.act) > 1:
 		problems = append(problems, fmt.Errorf("act: %s is for the API server of a Kubernetes cluster, and all else for that of Karmada", actsOnNodes))
 	case !onNodes && len(lacks) > 0:
-		problems = append(problems, fmt.Errorf("act: %s must be named, too: an eviction starts with its destination, in one write, and the old copy is removed when the new one is healthy",
+		problems = append(problems, fmt.Errorf("act: %s must be named, too: an eviction starts with its destination, in one write",
 			strings.Join(lacks, ", ")))
 	}
 	if wrong := validation.IsDNS1123Label(o.schedulerName); len(wrong) > 0 {
@@ -199,7 +199,7 @@ func (d *attached) besideKarmada(c *configuration, server *rest.Config) (beside,
 		return nil, err
 	}
 	config.Act = &karmada.Acting{
-		Scheduler: c.schedulerName, ApplicationFailover: slices.Contains(c.act, actsAsApplicationFailover),
+		Scheduler: c.schedulerName, GracefulEviction: slices.Contains(c.act, actsAsGracefulEviction), ApplicationFailover: slices.Contains(c.act, actsAsApplicationFailover),
 		Namespace: c.attachNamespace, Timing: c.election, Identity: identity,
 	}
 	return karmada.New(config)

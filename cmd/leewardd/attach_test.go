@@ -580,16 +580,16 @@ func rightsAsked(requests []*http.Request) (rules []rbacv1.PolicyRule) {
 func TestOptionsOfAnAttachedDaemonMustFitTogether(t *testing.T) {
 	for want, args := range map[string][]string{
 		`act: "x" is none of scheduler, eviction, graceful-eviction, application-failover, node-taint-eviction`: {"--attach", "x", "--act", "x"},
-		"act: eviction, graceful-eviction must be named, too":                                                   {"--attach", "x", "--act", "scheduler,application-failover"},
-		"act: node-taint-eviction is for the API server of a Kubernetes cluster":                                {"--attach", "x", "--act", "scheduler,node-taint-eviction"},
-		`schedulerName: "A b"`:                                 {"--attach", "x", "--scheduler-name", "A b"},
-		"act: it needs attach, which says where":               {"--act", "node-taint-eviction"},
-		"shadowRecording: it needs attach, which says where":   {"--shadow-recording", "x"},
-		"act: shadow must not be true then":                    {"--attach", "x", "--act", "node-taint-eviction", "--shadow"},
-		"attach: nodes and etcdServers must not be given then": {"--attach", "x", "--nodes"},
-		`attachNamespace: "A"`:                                 {"--attach", "x", "--attach-namespace", "A"},
-		"attachAddress: 0.0.0.0:1 is not a loopback address":   {"--attach", "x", "--attach-address", "0.0.0.0:1"},
-		"attachAddress: address x: missing port in address":    {"--attach", "x", "--attach-address", "x"},
+		"act: eviction must be named, too":                                       {"--attach", "x", "--act", "scheduler,application-failover"},
+		"act: node-taint-eviction is for the API server of a Kubernetes cluster": {"--attach", "x", "--act", "scheduler,node-taint-eviction"},
+		`schedulerName: "A b"`:                                                   {"--attach", "x", "--scheduler-name", "A b"},
+		"act: it needs attach, which says where":                                 {"--act", "node-taint-eviction"},
+		"shadowRecording: it needs attach, which says where":                     {"--shadow-recording", "x"},
+		"act: shadow must not be true then":                                      {"--attach", "x", "--act", "node-taint-eviction", "--shadow"},
+		"attach: nodes and etcdServers must not be given then":                   {"--attach", "x", "--nodes"},
+		`attachNamespace: "A"`:                                                   {"--attach", "x", "--attach-namespace", "A"},
+		"attachAddress: 0.0.0.0:1 is not a loopback address":                     {"--attach", "x", "--attach-address", "0.0.0.0:1"},
+		"attachAddress: address x: missing port in address":                      {"--attach", "x", "--attach-address", "x"},
 	} {
 		_, err := configured(t, "", args...)
 		require.ErrorContains(t, err, want)

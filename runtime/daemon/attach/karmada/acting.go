@@ -22,12 +22,12 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// Acting is what a daemon does in place of Karmada's controllers: it schedules, evicts for taints, and ends graceful evictions.
+// Acting is what a daemon does in place of Karmada's controllers: it schedules, and evicts for taints.
 type Acting struct {
 	// Scheduler is the schedulerName of the bindings that it acts on; api.DefaultScheduler also means those that name none.
 	Scheduler string
-	// ApplicationFailover has it act as the application failover controllers, too.
-	ApplicationFailover bool
+	// GracefulEviction has it act as the graceful eviction controller, too, and ApplicationFailover as the application failover controllers.
+	GracefulEviction, ApplicationFailover bool
 	// Namespace has the Lease by which one of several daemons acts, Timing says how long one that is gone is waited for, and Identity names
 	// this one and no other process ever.
 	Namespace, Identity string
@@ -51,9 +51,9 @@ func (a *Attachment) roles(l *writing.Lease) *roles {
 	case a.config.Act == nil:
 		return nil
 	case l == nil:
-		return &roles{applications: true} // all is compared
+		return &roles{graceful: true, applications: true} // all is compared
 	}
-	return &roles{scheduler: a.config.Act.Scheduler, applications: a.config.Act.ApplicationFailover}
+	return &roles{scheduler: a.config.Act.Scheduler, graceful: a.config.Act.GracefulEviction, applications: a.config.Act.ApplicationFailover}
 }
 
 // campaign acts whenever this process leads. Once another controller acts, too, it steps back to shadow for good.
@@ -277,7 +277,21 @@ func (a *acting) edit(name messages.BindingName) (ours, theirs *store.Binding, e
 	if ours == nil {
 		return nil, nil, nil
 	}
+	if !a.twin.roles.graceful {
+		ours.Spec.GracefulEvictionTasks = withOthers(ours.Spec.GracefulEvictionTasks, theirs.Spec.GracefulEvictionTasks)
+	}
 	return ours, theirs, editOf(ours, theirs)
+}
+
+// withOthers are the tasks that the machines have, and those of the server that they have ended: Karmada ends them.
+func withOthers(ours, theirs []api.GracefulEvictionTask) []api.GracefulEvictionTask {
+	all := slices.Clone(ours)
+	for i := range theirs {
+		if k := &theirs[i]; !slices.ContainsFunc(ours, fromTheSame(k)) {
+			all = append(all, *k)
+		}
+	}
+	return all
 }
 
 // want asks for a binding to be written.

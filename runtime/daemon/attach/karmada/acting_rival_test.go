@@ -210,7 +210,7 @@ func TestBindingsOfAnotherSchedulerAreNotTouched(t *testing.T) {
 	require.Zero(t, a.faults.count())
 }
 
-// TestApplicationFailoverMayStayKarmadas: its eviction is taken over, and is handed over and ended by Leeward.
+// TestApplicationFailoverMayStayKarmadas: its eviction is taken over. Leeward schedules the rest, and ends it.
 func TestApplicationFailoverMayStayKarmadas(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, opted, "web")
@@ -227,4 +227,24 @@ func TestApplicationFailoverMayStayKarmadas(t *testing.T) {
 	s.heals("m3")
 	s.until("m1:2 m3:2")
 	require.NoError(t, a.Ready())
+}
+
+// TestGracefulEvictionMayStayKarmadas: its controller ends what Leeward began, and Leeward ends nothing.
+func TestGracefulEvictionMayStayKarmadas(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web", "db")
+	a := s.acts(opted, func(c *Config, _ *faults) { c.Act.GracefulEviction = false }).leads()
+	s.until("m1:2 m2:2")
+	s.silent["m3"] = true
+	s.taint("m2", "failed")
+	s.until("m1:2 m3:2 -m2")
+	s.tasks(controllers, "db") // it is over sooner than Leeward thinks
+	s.heals("m3")
+	s.karmada()
+	a.rounds()
+	require.Equal(t, "m1:2 m3:2 -m2", s.is("web"))
+	s.tasks(controllers, "web")
+	s.until("m1:2 m3:2")
+	require.NoError(t, a.Ready())
+	require.NotContains(t, a.log.String(), "others wrote")
 }

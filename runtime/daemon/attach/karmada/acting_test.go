@@ -315,7 +315,7 @@ func (s *stage) acts(schedulerName string, change ...func(*Config, *faults)) *ac
 		}},
 		Settings: settings, Clock: s.clock, Log: zerolog.New(&a.log), Metrics: a.metrics, Compared: func(*shadow.Comparison) {},
 		Act: &Acting{
-			Scheduler: schedulerName, ApplicationFailover: true, Namespace: "leeward-system", Identity: fmt.Sprintf("a%p", a),
+			Scheduler: schedulerName, GracefulEviction: true, ApplicationFailover: true, Namespace: "leeward-system", Identity: fmt.Sprintf("a%p", a),
 			Timing: election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 20 * time.Millisecond},
 		},
 	}

@@ -20,8 +20,8 @@ import (
 type roles struct {
 	// scheduler is the schedulerName of the bindings that it acts on; empty: none.
 	scheduler string
-	// applications has it decide application failovers of them.
-	applications bool
+	// graceful has it end graceful evictions, applications decide application failovers of them.
+	graceful, applications bool
 }
 
 // acts reports whether the twin's decisions on a binding are written.
@@ -108,6 +108,8 @@ func (t *twin) ownChanged(o api.Object, before, now, ours *store.Binding) {
 		if before == nil || orders(before) != orders(now) || wishChanged(before, now) {
 			t.renew(o, ours)
 		}
+	case before != nil && !t.roles.graceful && sameDecision(withoutEnded(before.Spec, now.Spec), now.Spec): // it was Karmada's to end
+		t.apply(withoutWriters(t.given(o)))
 	default:
 		t.conflicts = append(t.conflicts, conflict{binding: now.Name(), by: decidedBy(before, now), before: before, now: now})
 		t.apply(withoutWriters(t.given(o)))
@@ -115,6 +117,15 @@ func (t *twin) ownChanged(o api.Object, before, now, ours *store.Binding) {
 	if wrote != nil && sameDecision(wrote, now.Spec) {
 		delete(t.wrote, now.Name())
 	}
+}
+
+// withoutEnded is a version of a binding without the graceful evictions that another version does not have.
+func withoutEnded(before, now *api.BindingSpec) *api.BindingSpec {
+	rest := *before
+	rest.GracefulEvictionTasks = slices.DeleteFunc(slices.Clone(before.GracefulEvictionTasks), func(k api.GracefulEvictionTask) bool {
+		return !slices.ContainsFunc(now.GracefulEvictionTasks, fromTheSame(&k))
+	})
+	return &rest
 }
 
 // renew has a binding be as the server has it, with what the machines decided of it.

@@ -34,10 +34,11 @@ const (
 	// fights is how often, within quiet, one writer may write over what Leeward wrote of one binding.
 	fights = 3
 
-	cureScheduler = "stop it, or use another --scheduler-name"
-	cureTaints    = "start the karmada-controller-manager with --enable-no-execute-taint-eviction=false"
-	cureGraceful  = "start the karmada-controller-manager with --controllers=*,-gracefulEviction"
-	cureOthers    = "stop it, or give it another schedulerName"
+	cureScheduler   = "stop it, or use another --scheduler-name"
+	cureTaints      = "start the karmada-controller-manager with --enable-no-execute-taint-eviction=false"
+	cureGraceful    = "start the karmada-controller-manager with --controllers=*,-gracefulEviction"
+	cureApplication = "start the karmada-controller-manager with --controllers=*,-applicationFailover"
+	cureOthers      = "stop it, or give it another schedulerName"
 )
 
 // decisive reports which of Karmada's controllers made one version of a binding another, where that is one that Leeward acts in place of;
@@ -66,11 +67,11 @@ func (r *roles) decisive(c *conflict) *Rival {
 		if k := &is[i]; k.Reason == api.EvictionReasonTaintUntolerated && !slices.ContainsFunc(was, fromTheSame(k)) {
 			return &Rival{c.by + ", taint manager", evidence + ": a task for " + k.FromCluster, cureTaints}
 		} else if k.Reason == api.EvictionReasonApplicationFailure && r.applications && !slices.ContainsFunc(was, fromTheSame(k)) {
-			return &Rival{c.by + ", application failover", evidence + ": a task for " + k.FromCluster, "do not name application-failover in --act: its controllers cannot be switched off by themselves"}
+			return &Rival{c.by + ", application failover", evidence + ": a task for " + k.FromCluster, cureApplication}
 		}
 	}
 	for i := range was {
-		if k := &was[i]; !slices.ContainsFunc(is, fromTheSame(k)) {
+		if k := &was[i]; r.graceful && !slices.ContainsFunc(is, fromTheSame(k)) {
 			return &Rival{c.by + ", graceful eviction", evidence + ": it ended the task for " + k.FromCluster, cureGraceful}
 		}
 	}
