@@ -93,6 +93,42 @@ func TestAHoldBlocksAnEviction(t *testing.T) {
 	s.until("m1:2 m3:2")
 }
 
+// TestADrainIsKnownAfterARestart: its annotation needs no field of Leeward's own.
+func TestADrainIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web")
+	s.server.Change("kubectl", clusters+"/m2", func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{api.AnnotationDrain: ""}) })
+	s.acts(opted)
+	s.until("m1:2 m3:2")
+	s.server.Change("kubectl", clusters+"/m3", func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{api.AnnotationDrain: ""}) })
+	s.server.Change("kubectl", clusters+"/m2", func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
+	s.until("m1:2 m2:2")
+}
+
+// TestAnApplicationThatIsNotHealthyFailsOver counts from when it was so, also across a restart: that is not Karmada's to tell.
+func TestAnApplicationThatIsNotHealthyFailsOver(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web")
+	s.edit(map[string]any{"decisionConditions": map[string]any{"tolerationSeconds": int64(60)}, "purgeMode": "Gracefully", "gracePeriodSeconds": int64(600)}, "failover", "application")
+	first := s.acts(opted).leads()
+	s.until("m1:2 m2:2")
+	s.ill["m2"] = true
+	require.Eventually(t, func() bool {
+		s.karmada()
+		return strings.Contains(textOf(t, s.server.Get(ofBinding+"web-deployment").Object), "unhealthySince")
+	}, 20*time.Second, time.Millisecond, "%s", &first.log)
+	s.clock.Add(30 * time.Second)
+	first.rounds()
+	first.stop()
+	s.clock.Add(29 * time.Second)
+	second := s.acts(opted).leads()
+	second.rounds()
+	require.Equal(t, "m1:2 m2:2", s.is("web"))
+	s.clock.Add(time.Second)
+	s.until("m1:2 m3:2")
+	require.Contains(t, second.log.String(), "eviction started")
+}
+
 // TestWhatTheDetectorWritesIsScheduled: a workload that is scaled, a new one, and one that is deleted.
 func TestWhatTheDetectorWritesIsScheduled(t *testing.T) {
 	t.Parallel()

@@ -36,9 +36,9 @@ type stage struct {
 	t      *testing.T
 	server *clienttest.Server
 	clock  *clock.Mock
-	// silent are the clusters whose agents report nothing.
-	silent map[string]bool
-	bound  []string
+	// silent are the clusters whose agents report nothing, ill those whose copies are not healthy.
+	silent, ill map[string]bool
+	bound       []string
 }
 
 const (
@@ -57,7 +57,7 @@ func newStage(t *testing.T, schedulerName string, names ...string) *stage {
 // newStageAmong is newStage with workloads that may run on some clusters.
 func newStageAmong(t *testing.T, among []string, schedulerName string, names ...string) *stage {
 	t.Helper()
-	s := &stage{t: t, clock: clock.NewMock(), silent: map[string]bool{}}
+	s := &stage{t: t, clock: clock.NewMock(), silent: map[string]bool{}, ill: map[string]bool{}}
 	s.clock.Set(start)
 	objects := map[string]string{}
 	for _, c := range []string{"m1", "m2", "m3", "m4"} {
@@ -122,13 +122,20 @@ func (s *stage) karmada() {
 		for _, c := range []string{"m1", "m2", "m3", "m4"} {
 			s.copy(name, c, wanted[c])
 			if wanted[c] > 0 && !s.silent[c] {
-				healthy = append(healthy, map[string]any{"clusterName": c, "health": "Healthy", "applied": true, "status": map[string]any{"readyReplicas": wanted[c]}})
+				healthy = append(healthy, map[string]any{"clusterName": c, "health": s.health(c), "applied": true, "status": map[string]any{"readyReplicas": wanted[c]}})
 			}
 		}
 		s.server.Change("", ofBinding+name+"-deployment", func(o *unstructured.Unstructured) {
 			require.NoError(s.t, unstructured.SetNestedSlice(o.Object, healthy, "status", "aggregatedStatus"))
 		})
 	}
+}
+
+func (s *stage) health(cluster string) string {
+	if s.ill[cluster] {
+		return string(api.Unhealthy)
+	}
+	return string(api.Healthy)
 }
 
 // copy has a cluster have a Work of so many replicas; 0: none.
@@ -167,7 +174,10 @@ func (s *stage) work(name, cluster string, replicas, generation int64) map[strin
 	manifest["spec"].(map[string]any)["replicas"] = replicas
 	status := o["status"].(map[string]any)
 	status["conditions"].([]any)[0].(map[string]any)["observedGeneration"] = generation
-	status["manifestStatuses"].([]any)[0].(map[string]any)["status"].(map[string]any)["readyReplicas"] = replicas
+	said := status["manifestStatuses"].([]any)[0].(map[string]any)
+	if said["status"] = map[string]any{"readyReplicas": replicas}; s.ill[cluster] {
+		said["health"], said["status"] = "Unhealthy", map[string]any{"readyReplicas": int64(0)}
+	}
 	if s.silent[cluster] {
 		delete(o, "status")
 	}

@@ -120,6 +120,18 @@ func (t *twin) load(all []news) {
 		}
 	}
 	t.world.Recover()
+	for _, n := range all {
+		if c, is := n.object.(*api.Cluster); is {
+			t.drains(c)
+		}
+	}
+}
+
+// drains tells the machine of a cluster that is taken over of a drain that only its annotation knows.
+func (t *twin) drains(c *api.Cluster) {
+	if d := observed.DrainOf(c); d.Wanted && c.Status.Drain == nil {
+		t.world.TellCluster(messages.ClusterName(c.Name), d.Message())
+	}
 }
 
 // take takes in what has changed at the server, in the order in which it was heard.
@@ -193,6 +205,7 @@ func (t *twin) clusterChanged(key api.Key, old, o api.Object) {
 		}
 		joining.Status.Conditions = slices.DeleteFunc(slices.Clone(now.Status.Conditions), t.decided(name))
 		t.apply(observed.WrittenCluster(&joining))
+		t.drains(&joining)
 	default:
 		t.edited(name, before, now)
 		t.reported(name, before, now)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,8 +32,9 @@ type writes struct {
 // pending is a binding that must be written.
 type pending struct {
 	name messages.BindingName
-	// queued is set while it waits for its turn, decides while that is of a decision.
+	// queued is set while it waits for its turn, of that number; decides while that is of a decision.
 	queued, decides, underWay bool
+	turn                      uint64
 	// notBefore is when it is tried again, failures how often in a row that did not help.
 	notBefore time.Time
 	failures  int
@@ -94,9 +96,19 @@ func (w *writes) queue(p *pending, b *store.Binding, e *edit, now time.Time) {
 		}
 	default:
 		w.seq++
-		p.queued, p.decides = true, e.decides
+		p.queued, p.decides, p.turn = true, e.decides, w.seq
 		heap.Push(&w.waiting, turn{name: p.name, told: !e.decides, priority: priorityOf(b), seq: w.seq})
+		if len(w.waiting) > 1000+4*len(w.of) { // most are void
+			w.waiting = slices.DeleteFunc(w.waiting, w.void)
+			heap.Init(&w.waiting)
+		}
 	}
+}
+
+// void reports whether a turn is that of a binding which need not be written, or has another.
+func (w *writes) void(t turn) bool {
+	p := w.of[t.name]
+	return p == nil || !p.queued || p.turn != t.seq
 }
 
 func priorityOf(b *store.Binding) int32 {
@@ -112,10 +124,11 @@ func (w *writes) due(now time.Time, again func(messages.BindingName), of func(me
 		again(heap.Pop(&w.later).(appointment).name)
 	}
 	for len(w.waiting) > 0 && !w.barred && w.window.Open(w.underWay, now) {
-		p := w.of[heap.Pop(&w.waiting).(turn).name]
-		if p == nil || !p.queued || p.underWay {
+		t := heap.Pop(&w.waiting).(turn)
+		if w.void(t) {
 			continue
 		}
+		p := w.of[t.name]
 		p.queued = false
 		s := of(p.name)
 		if s == nil {
