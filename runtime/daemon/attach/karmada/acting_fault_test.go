@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ends is a workload's binding but for what counts writes.
+// ends is a workload's binding, once Karmada's controllers have done what they do, but for what counts writes.
 func (s *stage) ends(name string) map[string]any {
+	s.karmada()
 	o := s.server.Get(ofBinding + name + "-deployment").DeepCopy()
 	o.SetResourceVersion("")
 	o.SetManagedFields(nil)
