@@ -13,11 +13,11 @@ func TestTheEarlierOfTwoInstants(t *testing.T) {
 	never := time.Time{}
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct{ a, b, want time.Time }{
-		"never and never is never":       {never, never, never},
-		"never gives way to an instant":  {never, noon, noon},
-		"an instant stands before never": {noon, never, noon},
-		"the first may be the earlier":   {noon, noon.Add(1), noon},
-		"the second may be the earlier":  {noon.Add(1), noon, noon},
+		"never and never is never":      {never, never, never},
+		"never gives way to an instant": {never, noon, noon},
+		"an instant is before never":    {noon, never, noon},
+		"the first may be the earlier":  {noon, noon.Add(1), noon},
+		"the second may be the earlier": {noon.Add(1), noon, noon},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, actors.Earlier(c.a, c.b)) })
 	}

@@ -64,7 +64,7 @@ func TestWhatWasNotLimitedIsForAnotherReason(t *testing.T) {
 		b.tell(well).Told(governor, wish("m1", b.Now()))
 		require.Empty(t, b.asked.Leaving, "for a taint it needs a permit")
 	})
-	t.Run("while people hold it", func(t *testing.T) {
+	t.Run("while it is held", func(t *testing.T) {
 		b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
 		due := b.Now()
 		b.tell(&messages.HoldsAnnounced{Held: true})

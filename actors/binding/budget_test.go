@@ -154,7 +154,7 @@ func TestWhatLeavesDirectlyTakesNothingAlongThatItsBudgetCounts(t *testing.T) {
 	}{
 		"directly, some have to serve":      {graceful, api.PurgeDirectly, least, true},
 		"directly, some need not serve":     {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MaxUnavailable: least.MinAvailable}, true},
-		"directly, whoever serves":          {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MaxMoved: &api.MaxMoved{}}, false},
+		"directly, whichever copy serves":   {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MaxMoved: &api.MaxMoved{}}, false},
 		"directly, of others":               {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MinAvailable: least.MinAvailable, Workloads: api.WorkloadSelector{MinPriority: new(int32(9))}}, false},
 		"gracefully":                        {graceful, api.PurgeGracefully, least, false},
 		"where moves are never graceful":    {settings(budgeting, destinationFirst), api.PurgeGracefully, least, true},
@@ -176,9 +176,9 @@ func TestWhoIsHeldForWhatWouldGoAlongNamesTheBudgetAndGoesOnceNothingElseServes(
 	n := b.tell(h)
 	require.Equal(t, "budget default/all: m2 would go along", actorstest.FactsOf[*messages.EvictionBlocked](n.Facts())[0].Message)
 	for what, m := range map[string]messages.ToBinding{
-		"what would go along is sick": report("m2", api.Unhealthy, 0, 1),
-		"people allow it":             exceeding("ticket 7"),
-		"the budget is gone":          &messages.BudgetsSet{},
+		"what would go along is unhealthy": report("m2", api.Unhealthy, 0, 1),
+		"it is allowed":                    exceeding("ticket 7"),
+		"the budget is gone":               &messages.BudgetsSet{},
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, least)

@@ -129,7 +129,7 @@ func TestWhoIsNotDescheduled(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what nobody would place", func(t *testing.T) {
+	t.Run("what no cluster would take", func(t *testing.T) {
 		b := crammed(t, settings(descheduling), aggregated())
 		b.tell(claim("default/p", suspended))
 		b.QuietFor(time.Hour)

@@ -228,7 +228,7 @@ func TestTasksOfTaintsPurgeAsThePolicyOrElseTheFleetSays(t *testing.T) {
 		policy *api.PropagationSpec
 		want   api.PurgeMode
 	}{
-		"nobody says":                         {func(*messages.Settings) {}, duplicated(), api.PurgeGracefully},
+		"no user says so":                     {func(*messages.Settings) {}, duplicated(), api.PurgeGracefully},
 		"the fleet says directly":             {purgeDirectly, duplicated(), api.PurgeDirectly},
 		"the policy says directly":            {func(*messages.Settings) {}, directly, api.PurgeDirectly},
 		"the policy overrules the fleet's":    {purgeDirectly, gracefully, api.PurgeGracefully},

@@ -261,7 +261,7 @@ func TestTheSchedulerAnswersWhileTasksRemain(t *testing.T) {
 }
 
 // The last word of an old copy says nothing of the one that comes after it.
-func TestAnOldCopyOnItsWayOutVouchesForNothing(t *testing.T) {
+func TestAnOldCopyThatIsEvictedVouchesForNothing(t *testing.T) {
 	for name, last := range map[string]*messages.CopyReported{"sick": unhealthy, "well": well} {
 		t.Run(name, func(t *testing.T) {
 			b := placed(t, settings(reportedHealth), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")

@@ -129,11 +129,11 @@ func TestAReturnOfSharesGoesOnWhenAnotherClusterFails(t *testing.T) {
 func TestHomeIsForgottenWhen(t *testing.T) {
 	never := divided()
 	for when, m := range map[string]messages.ToBinding{
-		"the workload is scaled":              workload(5),
-		"the placement changes":               claim("default/p", movedPolicy()),
-		"the policy no longer lets it":        claim("default/p", never),
-		"a fresh placement is asked for":      &messages.RescheduleTriggered{At: actorstest.Start.Add(time.Hour), By: "r"},
-		"people write the binding's clusters": &messages.BindingApplied{Spec: &api.BindingSpec{Clusters: targets("m1:4")}, Status: &api.BindingStatus{Home: []api.PreferredShare{{TargetCluster: targets("m9:1")[0]}}}},
+		"the workload is scaled":               workload(5),
+		"the placement changes":                claim("default/p", movedPolicy()),
+		"the policy no longer lets it":         claim("default/p", never),
+		"a fresh placement is asked for":       &messages.RescheduleTriggered{At: actorstest.Start.Add(time.Hour), By: "r"},
+		"a user writes the binding's clusters": &messages.BindingApplied{Spec: &api.BindingSpec{Clusters: targets("m1:4")}, Status: &api.BindingStatus{Home: []api.PreferredShare{{TargetCluster: targets("m9:1")[0]}}}},
 	} {
 		t.Run(when, func(t *testing.T) {
 			b := displaced(t, sharing(), 4, "m1:4")

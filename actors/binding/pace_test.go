@@ -141,7 +141,7 @@ func TestNoClusterIsEvictedFromTwiceInOneInstant(t *testing.T) {
 		change func(*messages.Settings)
 		rests  bool
 	}{
-		"what is noticed at once rests a second":            {func(*messages.Settings) {}, true},
+		"what is noticed immediately rests a second":        {func(*messages.Settings) {}, true},
 		"what the scheduler would not do needs no rest":     {func(s *messages.Settings) { s.PlacementHonoursDeadlines = true }, false},
 		"what is noticed at a re-list has its rest in that": {relisting, true},
 	} {
@@ -169,8 +169,8 @@ func TestNoClusterIsEvictedFromTwiceInOneInstant(t *testing.T) {
 // Karmada's taint manager has a timer of its own.
 func TestAnUnhealthyCopyHidesNoTaint(t *testing.T) {
 	for name, tells := range map[string]func(*subject, *messages.TaintsChanged){
-		"the taint first":    func(b *subject, m *messages.TaintsChanged) { b.tell(m, unhealthy) },
-		"the sickness first": func(b *subject, m *messages.TaintsChanged) { b.tell(unhealthy, m) },
+		"the taint first":         func(b *subject, m *messages.TaintsChanged) { b.tell(m, unhealthy) },
+		"the unhealthy one first": func(b *subject, m *messages.TaintsChanged) { b.tell(unhealthy, m) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := placed(t, settings(relisting), toleratingUnhealthy(3, api.PurgeGracefully), "m1:2")

@@ -25,7 +25,7 @@ func TestABindingConsidersTaintsThatItDoesNotHave(t *testing.T) {
 		"in time, for one that it tolerates for a while":   {settings(), []corev1.Toleration{tolerates("down", 300)}, nil, "m1", true},
 		"it tolerates it for good":                         {settings(), []corev1.Toleration{{Key: "down", Operator: "Exists"}}, nil, "m1", false},
 		"it leaves anyway":                                 {settings(), nil, []string{"other"}, "m1", false},
-		"nobody is evicted":                                {settings(off), nil, nil, "m1", false},
+		"no copy is evicted":                               {settings(off), nil, nil, "m1", false},
 		"it does not run there":                            {settings(), nil, nil, "m2", false},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -127,12 +127,12 @@ func TestAClusterThatComesBackInTheMiddle(t *testing.T) {
 		inPlace  int32
 		back     bool
 	}{
-		"is as the setting says":                           {"", withdrawing, api.Healthy, 0, true},
-		"is left by KeepReplacement":                       {api.ReconnectKeepReplacement, withdrawing, api.Healthy, 0, false},
-		"is kept by KeepOriginal":                          {api.ReconnectKeepOriginal, destinationFirst, api.Healthy, 0, true},
-		"is left by KeepOriginal if the copy is sick":      {api.ReconnectKeepOriginal, withdrawing, api.Unhealthy, 0, false},
-		"is kept by KeepHealthiest while nothing is ready": {api.ReconnectKeepHealthiest, withdrawing, api.Healthy, 0, true},
-		"is left by KeepHealthiest where others have more": {api.ReconnectKeepHealthiest, withdrawing, api.Healthy, 2, false},
+		"is as the setting says":                              {"", withdrawing, api.Healthy, 0, true},
+		"is evicted by KeepReplacement":                       {api.ReconnectKeepReplacement, withdrawing, api.Healthy, 0, false},
+		"is kept by KeepOriginal":                             {api.ReconnectKeepOriginal, destinationFirst, api.Healthy, 0, true},
+		"is evicted by KeepOriginal if the copy is unhealthy": {api.ReconnectKeepOriginal, withdrawing, api.Unhealthy, 0, false},
+		"is kept by KeepHealthiest while nothing is ready":    {api.ReconnectKeepHealthiest, withdrawing, api.Healthy, 0, true},
+		"is evicted by KeepHealthiest where others have more": {api.ReconnectKeepHealthiest, withdrawing, api.Healthy, 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := drive(t, settings(destinationFirst, c.setting))

@@ -22,10 +22,10 @@ func TestATrialIsConcludedHoweverItEnds(t *testing.T) {
 		ends   func(*subject) *actorstest.Network
 		serves bool
 	}{
-		"the new copy serves":       {func(b *subject) *actorstest.Network { return b.tell(report("m3", api.Healthy, 2, 3)) }, true},
-		"it does not in time":       {func(b *subject) *actorstest.Network { return b.advance(10 * time.Minute) }, false},
-		"the cluster is well again": {func(b *subject) *actorstest.Network { return b.tell(healed("m1")) }, true},
-		"the workload is deleted":   {func(b *subject) *actorstest.Network { return b.tell(&messages.WorkloadDeleted{}) }, true},
+		"the new copy serves":        {func(b *subject) *actorstest.Network { return b.tell(report("m3", api.Healthy, 2, 3)) }, true},
+		"it does not in time":        {func(b *subject) *actorstest.Network { return b.advance(10 * time.Minute) }, false},
+		"the cluster is Ready again": {func(b *subject) *actorstest.Network { return b.tell(healed("m1")) }, true},
+		"the workload is deleted":    {func(b *subject) *actorstest.Network { return b.tell(&messages.WorkloadDeleted{}) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := placed(t, settings(withdrawing), duplicated(), "m1:2", "m2:2")

@@ -82,7 +82,7 @@ func TestNothingIsTakenBackWhere(t *testing.T) {
 	}{
 		"the setting is off":          {settings(), duplicated(), healed("m1")},
 		"the copy is purged directly": {settings(withdrawing, purgeDirectly), duplicated(), healed("m1")},
-		"a taint is left":             {settings(withdrawing), duplicated(), tainted("m1", time.Time{}, "other")},
+		"a taint remains":             {settings(withdrawing), duplicated(), tainted("m1", time.Time{}, "other")},
 		"the toleration has run out":  {settings(withdrawing), duplicated(tolerates("other", 1)), tainted("m1", time.Time{}, "other")},
 		"another cluster recovers":    {settings(withdrawing), duplicated(), healed("m9")},
 		"the application had failed":  {settings(withdrawing), application, healed("m2")},

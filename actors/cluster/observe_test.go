@@ -96,8 +96,8 @@ func TestWhatAThresholdHoldsBackAcrossARestart(t *testing.T) {
 		change func(*messages.Settings)
 		takes  time.Duration
 	}{
-		"goes on counting":    {thresholds, 20 * time.Second},
-		"counts at once: K16": {func(s *messages.Settings) { thresholds(s); s.PersistentClusterTimers = false }, 0},
+		"goes on counting":        {thresholds, 20 * time.Second},
+		"counts immediately: K16": {func(s *messages.Settings) { thresholds(s); s.PersistentClusterTimers = false }, 0},
 	} {
 		t.Run(title, func(t *testing.T) {
 			o := ready("True")
@@ -125,8 +125,8 @@ func TestGracePeriodsAcrossARestart(t *testing.T) {
 		change func(*messages.Settings)
 		takes  time.Duration
 	}{
-		"goes on":          {thresholds, 10 * time.Second},
-		"starts anew: K16": {nil, 40 * time.Second},
+		"goes on":           {thresholds, 10 * time.Second},
+		"starts again: K16": {nil, 40 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := actorstest.Drive(t, cluster.New("member1", settings(c.change), 0))

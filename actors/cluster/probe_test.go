@@ -174,7 +174,7 @@ func TestProbesAcrossARestart(t *testing.T) {
 		"a silence counts on from its first failed probe": {dying, probing, -27 * time.Second,
 			[]messages.Fact{silent(-30*time.Second, 10*time.Second)},
 			[]messages.Fact{seen(fails(0)), tainted(notReadyNoSchedule, after(10*time.Second), bySystem(dead))}},
-		"the first probe counts at once": {push("True", "", ""), forgetful, -2 * time.Second,
+		"the first probe counts immediately": {push("True", "", ""), forgetful, -2 * time.Second,
 			[]messages.Fact{silent(-10*time.Second, 30*time.Second), seen(fails(0)), tainted(notReadyNoSchedule, after(0), bySystem(dead))}, nil},
 		"so it does where there is no threshold": {push("True", "", ""), func(s *messages.Settings) { s.ClusterStatusUpdateFrequency = 10 * time.Second }, -2 * time.Second,
 			[]messages.Fact{silent(-10*time.Second, 0), seen(fails(0)), tainted(notReadyNoSchedule, after(0), bySystem(dead))}, nil},

@@ -43,8 +43,8 @@ func TestAClusterThatIsNotReadySaysOnceThatNothingEvicts(t *testing.T) {
 func TestAClusterThatNothingEvictsFromIsSilentWhere(t *testing.T) {
 	for name, prepare := range map[string]func(*fleet){
 		"it runs no workload":      func(f *fleet) { f.tell(&messages.BindingLeft{Binding: "web"}) },
-		"people added NoExecute":   func(f *fleet) { f.tell(edit("x:NoExecute")) },
-		"people drain it":          func(f *fleet) { f.tell(&messages.DrainRequested{}) },
+		"a user added NoExecute":   func(f *fleet) { f.tell(edit("x:NoExecute")) },
+		"a user drains it":         func(f *fleet) { f.tell(&messages.DrainRequested{}) },
 		"it is deleted":            func(f *fleet) { f.tell(&messages.ClusterDeleted{}) },
 		"a policy adds NoExecute":  func(f *fleet) { f.create("p", rule("x:NoExecute", when("Ready", "NotIn", "True"), nil)) },
 		"the system adds it later": func(f *fleet) { f.tell(changedSettings(legacy)) },

@@ -365,7 +365,7 @@ func TestAPolicyGivesUpWhatItNoLongerAsksFor(t *testing.T) {
 		key     string
 		because string
 	}{
-		"it still stands for it": {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange}, true, "x", ""},
+		"it still counts for it": {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange}, true, "x", ""},
 		"an edit of its targets": {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange}, false, "x", "it no longer selects the cluster"},
 		"an edit of its taints":  {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange, Targeted: true}, true, "y", "it no longer has the taint"},
 		"a new label":            {&messages.LabelsEdited{Labels: map[string]*string{"tier": new(string)}}, false, "x", "it no longer selects the cluster"},

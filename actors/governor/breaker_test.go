@@ -212,7 +212,7 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 		d.Tell(&messages.WithdrawRequest{Binding: "z", Cluster: "e1"}).Quiet() // they are asked once
 		require.Equal(t, []string{"Closed: 1 of 1 trial evictions are available again"}, breakerStates(d.Tell(concluded("f", true))))
 	})
-	t.Run("of a priority, too, and nobody is asked twice", func(t *testing.T) {
+	t.Run("of a priority, too, and none is asked twice", func(t *testing.T) {
 		s := breaks()
 		s.PriorityBreakerShare = 0.5
 		d := actorstest.Drive(t, governor.New(s))
@@ -222,7 +222,7 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 		d.Tell(&messages.GovernorRestored{Status: status}, survey).Told(bindingAt("f"), &messages.ReportTrial{Cluster: "e1"})
 		require.Equal(t, []string{"Closed: 1 of 1 trial evictions are available again", "Closed: 1 of 1 trial evictions are available again"}, breakerStates(d.Tell(concluded("f", true))))
 	})
-	t.Run("who asks anew is not on trial", func(t *testing.T) {
+	t.Run("who asks again is not on trial", func(t *testing.T) {
 		d := actorstest.Drive(t, governor.New(breaks()))
 		n := d.Tell(append(from("e1", "f", "g", "h"), broken("HalfOpen", nil, tried), survey)...)
 		require.Equal(t, []string{"f/e1", "g/e1"}, gone(n))

@@ -173,11 +173,11 @@ func TestABudgetThatIsEditedGoesOnCounting(t *testing.T) {
 		require.Empty(t, gone(d.Tell(set(slow("all", 3)))))
 		require.Equal(t, []string{"b/e1"}, gone(d.Tell(set(slow("all", 4)))))
 	})
-	t.Run("anew, where it counts otherwise", func(t *testing.T) {
+	t.Run("again, where it counts otherwise", func(t *testing.T) {
 		d := moves(slow("all", 2))
 		require.Equal(t, []string{"b/e1"}, gone(d.Tell(set(single(slow("all", 2))))))
 	})
-	t.Run("anew, where it did not limit moves meanwhile", func(t *testing.T) {
+	t.Run("again, where it did not limit moves meanwhile", func(t *testing.T) {
 		d := moves(slow("all", 2))
 		require.Equal(t, []string{"b/e1"}, gone(d.Tell(set(keep("all", "1")))))
 		d.Tell(on("b", 2, "e1"))
@@ -258,7 +258,7 @@ func TestABudgetCountsAllThatDoesNotServeWhateverTheReason(t *testing.T) {
 
 func TestWhatDoesNotServeIsNeverKeptForItsBudget(t *testing.T) {
 	for name, news := range map[string]messages.ToGovernor{
-		"its copy is sick":         changed(on("a", 2, "e1"), 0, messages.Stays),
+		"its copy is unhealthy":    changed(on("a", 2, "e1"), 0, messages.Stays),
 		"its cluster is not Ready": down("e1", "eu"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestABudgetThatIsEditedOrGoesLetsThoseGoThatWait(t *testing.T) {
 		"it asks for fewer":        set(keep("all", "2")),
 		"it is gone":               set(),
 		"it selects others":        &messages.WorkloadObserved{Binding: "b"},
-		"people say so":            exceeding("b"),
+		"a user says so":           exceeding("b"),
 		"budgets do not count now": &messages.SettingsChanged{},
 	} {
 		t.Run(name, func(t *testing.T) {

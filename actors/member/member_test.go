@@ -256,10 +256,10 @@ func TestAPreservedCopyIsTakenOverByItsNextLife(t *testing.T) {
 		told  []messages.Message
 		later []messages.Message
 	}{
-		"it serves at once":                     {time.Hour, run("web", 2, 1), []messages.Fact{adopted}, []messages.Message{healthy(2, 1)}, nil},
-		"it is scaled from what it runs":        {time.Hour, run("web", 3, 1), []messages.Fact{adopted, scaled("web", 2, 3)}, nil, []messages.Message{healthy(3, 1)}},
-		"its versions are counted anew":         {time.Hour, revised(run("web", 2, 1), 1), []messages.Fact{adopted}, []messages.Message{runs(healthy(2, 1), 1)}, nil},
-		"it goes on with what is left to start": {time.Second, run("web", 2, 1), []messages.Fact{adopted}, []messages.Message{unhealthy(0)}, []messages.Message{healthy(2, 1)}},
+		"it serves immediately":                    {time.Hour, run("web", 2, 1), []messages.Fact{adopted}, []messages.Message{healthy(2, 1)}, nil},
+		"it is scaled from what it runs":           {time.Hour, run("web", 3, 1), []messages.Fact{adopted, scaled("web", 2, 3)}, nil, []messages.Message{healthy(3, 1)}},
+		"its versions are counted again":           {time.Hour, revised(run("web", 2, 1), 1), []messages.Fact{adopted}, []messages.Message{runs(healthy(2, 1), 1)}, nil},
+		"it goes on with what it has yet to start": {time.Second, run("web", 2, 1), []messages.Fact{adopted}, []messages.Message{unhealthy(0)}, []messages.Message{healthy(2, 1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, 5*time.Second)

@@ -76,14 +76,14 @@ func TestVerdicts(t *testing.T) {
 		question *messages.JudgeCluster
 		want     *messages.VerdictGiven
 	}{
-		"a condition that matches adds":                {on(""), down(), judge(notReady), asksToAdd("Ready=False (NetworkDown: link lost)")},
-		"a condition that matches removes":             {on(""), down(), judge(isReady), asksToRemove("Ready=True")},
-		"a condition that is not reported is ignored":  {on(""), down(), judge(), asksNothing()},
-		"or taken for a status by setting":             {on("Unknown"), down(), judge(), asksToAdd("Ready=Unknown (not reported)")},
-		"a cluster that is selected is judged":         {on(""), aboutClusters("member1"), judge(isReady), asksToRemove("Ready=True")},
-		"a cluster that is not selected is left alone": {on(""), aboutClusters("member2"), judge(notReady), leavesAlone()},
-		"an invalid affinity selects no cluster":       {on(""), invalid(), judge(notReady), leavesAlone()},
-		"with the gate off nothing is asked for":       {messages.Settings{}, down(), judge(notReady), asksNothing()},
+		"a condition that matches adds":                 {on(""), down(), judge(notReady), asksToAdd("Ready=False (NetworkDown: link lost)")},
+		"a condition that matches removes":              {on(""), down(), judge(isReady), asksToRemove("Ready=True")},
+		"a condition that is not reported is ignored":   {on(""), down(), judge(), asksNothing()},
+		"or taken for a status by setting":              {on("Unknown"), down(), judge(), asksToAdd("Ready=Unknown (not reported)")},
+		"a cluster that is selected is judged":          {on(""), aboutClusters("member1"), judge(isReady), asksToRemove("Ready=True")},
+		"a cluster that is not selected is not touched": {on(""), aboutClusters("member2"), judge(notReady), leavesAlone()},
+		"an invalid affinity selects no cluster":        {on(""), invalid(), judge(notReady), leavesAlone()},
+		"with the gate off nothing is asked for":        {messages.Settings{}, down(), judge(notReady), asksNothing()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := actorstest.Drive(t, policy.New("down", c.settings))

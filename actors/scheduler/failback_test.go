@@ -81,10 +81,10 @@ func TestWhatRunsNowhereIsNotAway(t *testing.T) {
 
 func TestWhoIsNotToReturnHearsNothing(t *testing.T) {
 	for name, change := range map[string]func(*messages.PlaceBinding){
-		"the policy does not say so": func(m *messages.PlaceBinding) { m.Home = nil },
-		"it is at home":              func(m *messages.PlaceBinding) { m.Affinity, m.Targets = "home", targets("m1:2") },
-		"it is leaving a cluster":    func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m3"} },
-		"it knows":                   mayReturn,
+		"the policy does not say so":      func(m *messages.PlaceBinding) { m.Home = nil },
+		"it is where it was placed first": func(m *messages.PlaceBinding) { m.Affinity, m.Targets = "home", targets("m1:2") },
+		"it is leaving a cluster":         func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m3"} },
+		"it knows":                        mayReturn,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))

@@ -48,8 +48,8 @@ func TestWhyItIsHeldFollowsAClusterThatIsGone(t *testing.T) {
 // Where it is held, a placement that is edited, or asked for again, is applied once, though it leads nowhere else.
 func TestAPlacementThatIsEditedIsAppliedWhereABindingIsHeld(t *testing.T) {
 	for name, asks := range map[string]func(*messages.PlaceBinding){
-		"edited":         func(m *messages.PlaceBinding) { m.Applied = aggregated() },
-		"asked for anew": func(m *messages.PlaceBinding) { m.LastScheduled, m.RescheduleAt = m.Since.Add(-1), m.Since },
+		"edited":          func(m *messages.PlaceBinding) { m.Applied = aggregated() },
+		"asked for again": func(m *messages.PlaceBinding) { m.LastScheduled, m.RescheduleAt = m.Since.Add(-1), m.Since },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, settings(), cluster("m1", "9", "down"))

@@ -60,7 +60,7 @@ func TestABindingLeavesInPartWhereNothingIsLost(t *testing.T) {
 	}{
 		"all or nothing":                         {word(), settings(), views},
 		"the old copy goes when its time is up":  {word(), settings(inPart, clearing), views},
-		"the old copy goes at once":              {purging, settings(inPart), views},
+		"the old copy goes immediately":          {purging, settings(inPart), views},
 		"no more runs than without the eviction": {word(), settings(inPart), []messages.ToScheduler{views[0], cluster("m2", "2")}},
 	}
 	for name, test := range tests {

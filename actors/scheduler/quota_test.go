@@ -292,8 +292,8 @@ func TestASetWithoutAPlaceKeepsItsQuota(t *testing.T) {
 		unreplaced int32
 		want       string
 	}{
-		"all of it, while nothing stands in": {1, "2 more cpu asked for, 4 of 5 taken"},
-		"none of it, once it is given up":    {0, ""},
+		"all of it, while nothing is in its place": {1, "2 more cpu asked for, 4 of 5 taken"},
+		"none of it, once it is given up":          {0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := roomy(t, "5", keeping)

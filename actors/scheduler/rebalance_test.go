@@ -26,8 +26,8 @@ func TestAFreshPlacementLeavesClusters(t *testing.T) {
 		move     string
 		leaving  []messages.ClusterName
 	}{
-		"at once, as in Karmada": {settings(), "", nil},
-		"when the others serve":  {settings(graceful), api.EvictionReasonRebalance, []messages.ClusterName{"m2"}},
+		"immediately, as in Karmada": {settings(), "", nil},
+		"when the others serve":      {settings(graceful), api.EvictionReasonRebalance, []messages.ClusterName{"m2"}},
 	} {
 		t.Run(how, func(t *testing.T) {
 			d := drive(t, c.settings, cluster("m1", "9"), cluster("m2", "9"))

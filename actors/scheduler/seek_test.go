@@ -66,7 +66,7 @@ func TestWhatIsSoughtIsScaledMeanwhile(t *testing.T) {
 
 func TestSomeAreSoughtWhileOthersAreEvictedFrom(t *testing.T) {
 	two := &api.Placement{SpreadConstraints: []api.SpreadConstraint{{SpreadByField: api.SpreadByCluster, MinGroups: 2, MaxGroups: 2}}}
-	for name, s := range map[string]messages.Settings{"of room that is reserved": settings(), "of any room": settings(noReservation)} {
+	for name, s := range map[string]messages.Settings{"of capacity that is reserved": settings(), "of any capacity": settings(noReservation)} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, s, cluster("m1", "9", "down"), cluster("m2", "9", "down"), cluster("m3", "9"))
 			word := leaving(again(ask("web", 2, two), "m1:2", "m2:2"), "m2")

@@ -53,9 +53,9 @@ func TestASharesTurnHasCome(t *testing.T) {
 		now, want []string
 		left      []messages.ClusterName
 	}{
-		"a substitute is left": {[]string{"m1:2", "m3:2"}, []string{"m1:2", "m2:2"}, []messages.ClusterName{"m3"}},
-		"another share waits":  {[]string{"m3:4"}, []string{"m2:2", "m3:2"}, nil},
-		"a survivor shrinks":   {[]string{"m1:4"}, []string{"m1:2", "m2:2"}, nil},
+		"a substitute has an eviction": {[]string{"m1:2", "m3:2"}, []string{"m1:2", "m2:2"}, []messages.ClusterName{"m3"}},
+		"another share waits":          {[]string{"m3:4"}, []string{"m2:2", "m3:2"}, nil},
+		"a survivor shrinks":           {[]string{"m1:4"}, []string{"m1:2", "m2:2"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m1 := cluster("m1", "9")
@@ -89,7 +89,7 @@ func TestAShareWaitsWhile(t *testing.T) {
 		m.Applied = m.Placement
 	}
 	for name, change := range map[string]func(*messages.PlaceBinding){
-		"a cluster is being left":               func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m4"} },
+		"a cluster has an eviction":             func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m4"} },
 		"the rest of a spread home is not able": byRegion,
 		"the same, where labels are counted": func(m *messages.PlaceBinding) {
 			byRegion(m)

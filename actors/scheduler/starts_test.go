@@ -34,8 +34,8 @@ func goes(n *actorstest.Network, name messages.BindingName) string {
 }
 
 func TestAClusterStartsOnlySoManyTogether(t *testing.T) {
-	t.Run("of room that is reserved", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach)) })
-	t.Run("of any room", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach, noReservation)) })
+	t.Run("of capacity that is reserved", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach)) })
+	t.Run("of any capacity", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach, noReservation)) })
 }
 
 func requireOneStartEach(t *testing.T, s messages.Settings) {

@@ -58,7 +58,7 @@ func TestWhereAllTermsFailTheFirstErrorDecides(t *testing.T) {
 		cleared       bool
 	}{
 		"no cluster first: the result is void":       {cluster("m1", "9", "down"), cluster("m2", "1"), "", api.ReasonNoClusterFit, true},
-		"no room first: the result stays":            {cluster("m1", "1"), cluster("m2", "9", "down"), "", api.ReasonUnschedulable, false},
+		"no capacity first: the result stays":        {cluster("m1", "1"), cluster("m2", "9", "down"), "", api.ReasonUnschedulable, false},
 		"the term in use is the first that is tried": {cluster("m1", "1"), cluster("m2", "9", "down"), "on-m2", api.ReasonNoClusterFit, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -140,7 +140,7 @@ func TestOnlySoManyClustersJoin(t *testing.T) {
 	require.Contains(t, stderr, "200 clusters are in push mode, and no more may be")
 }
 
-func TestUnjoinSaysWhatIsLeftAndRemovesItByForce(t *testing.T) {
+func TestUnjoinSaysWhatRemainsAndRemovesItByForce(t *testing.T) {
 	t.Parallel()
 	hub := served(t)
 	hub.Put(clustersPath+"/old", `{"metadata": {"name": "old", "finalizers": ["karmada.io/cluster-controller"]}, "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "ClusterNotReachable"}]}}`)

@@ -46,7 +46,7 @@ func TestDefaultsOfAPolicy(t *testing.T) {
 			`{` + selector + `,"placement":{"replicaScheduling":{"replicaSchedulingType":"Divided","replicaDivisionPreference":"Weighted"}},` + rest + `,"conflictResolution":"Abort"}`},
 		"duplicates are not divided": {"placement: {replicaScheduling: {replicaSchedulingType: Duplicated}}",
 			`{` + selector + `,"placement":{"replicaScheduling":{"replicaSchedulingType":"Duplicated"}},` + rest + `,"conflictResolution":"Abort"}`},
-		"failover waits 300 s and hands over for 600 s": {"failover: {application: {decisionConditions: {}}, cluster: {}}",
+		"failover waits 300 s and its handover takes 600 s": {"failover: {application: {decisionConditions: {}}, cluster: {}}",
 			`{` + selector + `,` + rest + `,"failover":{"application":{"decisionConditions":{"tolerationSeconds":300},"purgeMode":"Gracefully","gracePeriodSeconds":600},"cluster":{"purgeMode":"Gracefully"}},"conflictResolution":"Abort"}`},
 		"a direct purge has no grace": {"failover: {application: {decisionConditions: {tolerationSeconds: 0}, purgeMode: Directly}, cluster: {purgeMode: Directly}}",
 			`{` + selector + `,` + rest + `,"failover":{"application":{"decisionConditions":{"tolerationSeconds":0},"purgeMode":"Directly"},"cluster":{"purgeMode":"Directly"}},"conflictResolution":"Abort"}`},

@@ -257,13 +257,13 @@ func TestPolicies(t *testing.T) {
 			policy("failover: {cluster: {gracePeriodSeconds: 0}}"),
 			"spec.failover.cluster.gracePeriodSeconds: Invalid value: 0: must be more than 0",
 		},
-		"a gradual handover":             {policy("failover: {cluster: {handover: Gradual}}"), ""},
-		"a handover as a whole, at once": {policy("failover: {cluster: {purgeMode: Directly, handover: Whole}}"), ""},
+		"a gradual handover":                 {policy("failover: {cluster: {handover: Gradual}}"), ""},
+		"a handover as a whole, immediately": {policy("failover: {cluster: {purgeMode: Directly, handover: Whole}}"), ""},
 		"a handover in an unknown way": {
 			policy("failover: {cluster: {handover: Slowly}}"),
 			`spec.failover.cluster.handover: Unsupported value: "Slowly": supported values: "Whole", "Gradual"`,
 		},
-		"a gradual handover of what is purged at once": {
+		"a gradual handover of what is purged immediately": {
 			policy("failover: {cluster: {purgeMode: Directly, handover: Gradual}}"),
 			`spec.failover.cluster.handover: Invalid value: "Gradual": only with purgeMode Gracefully`,
 		},

@@ -24,7 +24,7 @@ func TestQuotas(t *testing.T) {
 		"half of a pod":      {quota("overall: {pods: 1500m}"), `spec.overall[pods]: Invalid value: "1500m": must be a whole number`},
 		"assigned too much":  {quota("overall: {cpu: '4'}, staticAssignments: [{clusterName: a, hard: {cpu: '3'}}, {clusterName: a, hard: {cpu: '2'}}]"), `spec.overall[cpu]: Invalid value: "4": must be no less than the sum of staticAssignments, 5`},
 		"assigned unlimited": {quota("overall: {cpu: '4'}, staticAssignments: [{clusterName: a, hard: {memory: -1}}]"), hard + `[memory]: Invalid value: "-1": must be 0 or more` + "\n" + hard + `[memory]: Invalid value: "memory": must be in overall, too`},
-		"assigned to nobody": {
+		"assigned to no namespace": {
 			quota("overall: {}, staticAssignments: [{clusterName: A, hard: {}}]"),
 			`spec.staticAssignments[0].clusterName: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
 		},

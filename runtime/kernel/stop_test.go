@@ -61,7 +61,7 @@ func TestStop(t *testing.T) {
 			require.EqualValues(t, 2, l.Counters().DeadLettered)
 		})
 	}
-	t.Run("of nobody does nothing", func(t *testing.T) {
+	t.Run("of no machine does nothing", func(t *testing.T) {
 		l := newLane(t, kernel.Config{})
 		l.Stop(cluster("a"))
 		l.start(cluster("a"), echo)

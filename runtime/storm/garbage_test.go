@@ -22,7 +22,7 @@ func TestGarbageIsCollectedRarelyUnlessTheEnvironmentSaysWhen(t *testing.T) {
 		memory           int64
 	}{
 		"by itself":              {"", "", garbagePercent, memoryLimit},
-		"GOGC stands":            {"100", "", percent, memoryLimit},
+		"GOGC is kept":           {"100", "", percent, memoryLimit},
 		"so does GOMEMLIMIT":     {"", "off", garbagePercent, memory},
 		"and so do both of them": {"100", "off", percent, memory},
 	} {

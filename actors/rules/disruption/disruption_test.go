@@ -158,7 +158,7 @@ func TestWhatTheEvictionAPIRefuses(t *testing.T) {
 		"an unready pod stays where none must be healthy":     {pod: pod(unready), budgets: []disruption.Budget{of(budget("0"), disruption.Counts{Expected: 1})}, want: violates(0, 0)},
 		"an unready pod goes with AlwaysAllow":                {pod: pod(unready), budgets: []disruption.Budget{of(always, short)}},
 		"a ready pod stays with AlwaysAllow":                  {pod: pod(), budgets: []disruption.Budget{of(always, short)}, want: violates(2, 1)},
-		"an unready pod goes where whoever asks says so":      {pod: pod(unready), budgets: []disruption.Budget{of(budget("2"), short)}, unready: true},
+		"an unready pod goes where the client says so":        {pod: pod(unready), budgets: []disruption.Budget{of(budget("2"), short)}, unready: true},
 		"a ready pod stays all the same":                      {pod: pod(), budgets: []disruption.Budget{of(budget("2"), short)}, unready: true, want: violates(2, 1)},
 		"a pod without the condition Ready counts as unready": {pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}, budgets: []disruption.Budget{of(always, short)}},
 		"a budget that cannot be computed allows nothing": {pod: pod(), budgets: []disruption.Budget{of(budget("2"), disruption.Counts{Problem: "no scale"})}, want: &disruption.Refusal{

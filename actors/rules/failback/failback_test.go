@@ -28,7 +28,7 @@ func TestDividedReplicasReturn(t *testing.T) {
 		"from the substitute that runs most":              {on("m3:1", "m4:3"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m3:1", "m4:1")},
 		"from the first by name of equal substitutes":     {on("m4:2", "m3:2"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m4:2")},
 		"to a survivor that had more":                     {on("m1:1", "m3:3"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m3:2")},
-		"to two clusters at once":                         {on("m3:4"), on("m1:2", "m2:2"), []string{"m1", "m2"}, on("m1:2", "m2:2")},
+		"to two clusters together":                        {on("m3:4"), on("m1:2", "m2:2"), []string{"m1", "m2"}, on("m1:2", "m2:2")},
 		"not to a cluster that lacks nothing":             {on("m1:4"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:4")},
 		"not to a cluster that is no home":                {on("m1:4"), on("m1:2", "m2:2"), []string{"m9"}, on("m1:4")},
 	} {
@@ -46,7 +46,7 @@ func TestWholeCopiesReturn(t *testing.T) {
 	}{
 		"in the place of a substitute":             {on("m1:2", "m3:2"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
 		"in the place of the last of two by name":  {on("m3:2", "m4:2"), on("m1:2", "m2:2"), []string{"m2"}, on("m2:2", "m3:2")},
-		"in nobody's place where one was missing":  {on("m1:2"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
+		"in no copy's place where one was missing": {on("m1:2"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
 		"without replicas":                         {on("m3"), on("m1"), []string{"m1"}, on("m1")},
 		"not where the cluster runs a copy anyway": {on("m1:2", "m3:2"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m3:2")},
 	} {

@@ -31,7 +31,7 @@ func TestDeadlinesAreNoticedAtRelistsOrByOldTimers(t *testing.T) {
 		news            bool
 		noticed         time.Time
 	}{
-		"news is noticed at once":                        {at(4), none, true, at(4)},
+		"news is noticed immediately":                    {at(4), none, true, at(4)},
 		"no deadline stays none":                         {none, at(30), false, none},
 		"one that is new waits for the next look":        {at(4), none, false, at(10)},
 		"one that is later than the look is exact":       {at(25), none, false, at(25)},

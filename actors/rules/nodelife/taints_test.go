@@ -74,7 +74,7 @@ func TestConditionsAskForNoScheduleTaints(t *testing.T) {
 			taints: []string{k + "disk-pressure=mine:NoSchedule", "mine:NoSchedule"}, conditions: []string{"Ready", "True"},
 			remove: []string{k + "disk-pressure:NoSchedule"}, because: []string{"no condition DiskPressure"},
 		},
-		"the same keys with other effects are left alone": {
+		"the same keys with other effects are not touched": {
 			taints: []string{k + "memory-pressure:NoExecute", k + "memory-pressure:PreferNoSchedule", k + "not-ready:NoExecute"}, conditions: []string{"Ready", "True"},
 		},
 		"out-of-disk is an ordinary key": {
@@ -113,8 +113,8 @@ func TestReadyAsksForANoExecuteTaint(t *testing.T) {
 		"no Ready condition":                  {[]string{notReady}, "", nodelife.Stay, ""},
 		"a NoSchedule taint is no NoExecute":  {[]string{"node.kubernetes.io/unreachable:NoSchedule"}, "Unknown", nodelife.Queue, "node.kubernetes.io/unreachable"},
 		"a status that is none of the three":  {nil, "Perhaps", nodelife.Stay, ""},
-		"taints of people change nothing":     {[]string{"maintenance:NoExecute"}, "False", nodelife.Queue, "node.kubernetes.io/not-ready"},
-		"nor is a taint of people in the way": {[]string{"maintenance:NoExecute"}, "True", nodelife.Clear, ""},
+		"taints of users change nothing":      {[]string{"maintenance:NoExecute"}, "False", nodelife.Queue, "node.kubernetes.io/not-ready"},
+		"nor is a taint of a user in the way": {[]string{"maintenance:NoExecute"}, "True", nodelife.Clear, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.step, nodelife.StepOf(parsed(t, c.taints...), c.ready))

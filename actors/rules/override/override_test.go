@@ -60,17 +60,17 @@ func TestWhichPolicyHasTheLastWord(t *testing.T) {
 		policies []*override.Policy
 		by       string
 	}{
-		"the later name":                  {[]*override.Policy{policy(t, "d", "b", set("b", all)), policy(t, "d", "a", set("a", all))}, "b"},
-		"labels before all":               {[]*override.Policy{policy(t, "d", "a", set("labels", byLabel)), policy(t, "d", "b", set("all", all))}, "labels"},
-		"labels before the kind":          {[]*override.Policy{policy(t, "d", "a", set("labels", byLabel)), policy(t, "d", "b", set("kind", kind))}, "labels"},
-		"the kind is one of all":          {[]*override.Policy{policy(t, "d", "a", set("kind", kind)), policy(t, "d", "b", set("all", all))}, "all"},
-		"the name before labels":          {[]*override.Policy{policy(t, "d", "a", set("name", byName)), policy(t, "d", "b", set("labels", byLabel))}, "name"},
-		"the closest of several":          {[]*override.Policy{policy(t, "d", "a", set("name", kind+", "+byName)), policy(t, "d", "b", set("labels", byLabel))}, "name"},
-		"the namespace before the fleet":  {[]*override.Policy{policy(t, "d", "a", set("local", all)), policy(t, "", "b", set("fleet", byName))}, "local"},
-		"the fleet, in any namespace":     {[]*override.Policy{policy(t, "", "b", set("fleet", all))}, "fleet"},
-		"nobody from another namespace":   {[]*override.Policy{policy(t, "e", "a", set("other", all))}, ""},
-		"nobody who means another kind":   {[]*override.Policy{policy(t, "d", "a", set("other", "{apiVersion: v1, kind: Secret}"))}, ""},
-		"nobody who means another labels": {[]*override.Policy{policy(t, "d", "a", set("other", "{apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {app: db}}}"))}, ""},
+		"the later name":                 {[]*override.Policy{policy(t, "d", "b", set("b", all)), policy(t, "d", "a", set("a", all))}, "b"},
+		"labels before all":              {[]*override.Policy{policy(t, "d", "a", set("labels", byLabel)), policy(t, "d", "b", set("all", all))}, "labels"},
+		"labels before the kind":         {[]*override.Policy{policy(t, "d", "a", set("labels", byLabel)), policy(t, "d", "b", set("kind", kind))}, "labels"},
+		"the kind is one of all":         {[]*override.Policy{policy(t, "d", "a", set("kind", kind)), policy(t, "d", "b", set("all", all))}, "all"},
+		"the name before labels":         {[]*override.Policy{policy(t, "d", "a", set("name", byName)), policy(t, "d", "b", set("labels", byLabel))}, "name"},
+		"the closest of several":         {[]*override.Policy{policy(t, "d", "a", set("name", kind+", "+byName)), policy(t, "d", "b", set("labels", byLabel))}, "name"},
+		"the namespace before the fleet": {[]*override.Policy{policy(t, "d", "a", set("local", all)), policy(t, "", "b", set("fleet", byName))}, "local"},
+		"the fleet, in any namespace":    {[]*override.Policy{policy(t, "", "b", set("fleet", all))}, "fleet"},
+		"none from another namespace":    {[]*override.Policy{policy(t, "e", "a", set("other", all))}, ""},
+		"none that means another kind":   {[]*override.Policy{policy(t, "d", "a", set("other", "{apiVersion: v1, kind: Secret}"))}, ""},
+		"none that means other labels":   {[]*override.Policy{policy(t, "d", "a", set("other", "{apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {app: db}}}"))}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := override.Apply([]byte(inJSON(t, web)), c.policies, m1)

@@ -47,10 +47,10 @@ func TestTakes(t *testing.T) {
 		more api.TargetCluster
 		want bool
 	}{
-		"as many as there is room for":       {api.TargetCluster{Name: "small", Replicas: 2}, true},
+		"as many as there is capacity for":   {api.TargetCluster{Name: "small", Replicas: 2}, true},
 		"one too many":                       {api.TargetCluster{Name: "small", Replicas: 3}, false},
 		"a taint that is not tolerated":      {api.TargetCluster{Name: "tainted", Replicas: 1}, false},
-		"a cluster that is being left":       {api.TargetCluster{Name: "left", Replicas: 1}, false},
+		"a cluster with an eviction":         {api.TargetCluster{Name: "left", Replicas: 1}, false},
 		"a cluster that there is not":        {api.TargetCluster{Name: "gone", Replicas: 1}, false},
 		"a copy without replicas of its own": {api.TargetCluster{Name: "small"}, true},
 	} {

@@ -403,7 +403,7 @@ func TestTimedTolerationsAreAvoidedWhereAsked(t *testing.T) {
 		w := with(t, rules{}, n1, n2)
 		require.Equal(t, "n1", w.goes(bounded))
 	})
-	t.Run("leeward chooses the other while it has room", func(t *testing.T) {
+	t.Run("leeward chooses the other while it has capacity", func(t *testing.T) {
 		w := with(t, rules{AvoidTimed: true}, n1, n2)
 		require.Equal(t, podplacement.Decision{Node: "n2"}, w.place(bounded))
 		require.Equal(t, podplacement.Decision{Node: "n1", Timed: true}, w.place(bounded))

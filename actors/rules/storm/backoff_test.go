@@ -40,15 +40,15 @@ func TestACloudOfFailuresBacksOff(t *testing.T) {
 		level    int
 		until    time.Duration
 	}{
-		"too few":                             {wave[:2], 0, 0},
-		"enough":                              {wave, 1, 13 * m},
-		"enough, but over too long a time":    {[]failed{{0, 0}, {m, 0}, {11 * m, 0}}, 0, 0},
-		"all at one instant":                  {[]failed{{m, 0}, {m, 0}, {m, 0}, {m, 0}, {m, 0}}, 1, 2 * m},
-		"the rest of the same wave":           {append(wave[:3:3], failed{12*m + 1, 3 * m}, failed{12*m + 2, 4 * m}), 1, 13 * m},
-		"one that began since":                {append(wave[:3:3], failed{13*m - 1, 12 * m}), 2, 15*m - 1},
-		"one that began since, of two":        {append(wave[:3:3], failed{13*m - 1, 12 * m}, failed{13*m - 1, 12 * m}), 2, 15*m - 1},
-		"one that begins at once, of three":   {[]failed{{m, 0}, {m, 0}, {m, m}}, 1, 2 * m},
-		"again and again it is at most hours": {[]failed{{0, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}}, 5, 16*m + 6},
+		"too few":                               {wave[:2], 0, 0},
+		"enough":                                {wave, 1, 13 * m},
+		"enough, but over too long a time":      {[]failed{{0, 0}, {m, 0}, {11 * m, 0}}, 0, 0},
+		"all at one instant":                    {[]failed{{m, 0}, {m, 0}, {m, 0}, {m, 0}, {m, 0}}, 1, 2 * m},
+		"the rest of the same wave":             {append(wave[:3:3], failed{12*m + 1, 3 * m}, failed{12*m + 2, 4 * m}), 1, 13 * m},
+		"one that began since":                  {append(wave[:3:3], failed{13*m - 1, 12 * m}), 2, 15*m - 1},
+		"one that began since, of two":          {append(wave[:3:3], failed{13*m - 1, 12 * m}, failed{13*m - 1, 12 * m}), 2, 15*m - 1},
+		"one that begins immediately, of three": {[]failed{{m, 0}, {m, 0}, {m, m}}, 1, 2 * m},
+		"again and again it is at most hours":   {[]failed{{0, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}}, 5, 16*m + 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b storm.Backoff

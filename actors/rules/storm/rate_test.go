@@ -29,10 +29,10 @@ func TestEvictionsGoAtTheirRate(t *testing.T) {
 		rate storm.Rate
 		want []time.Duration
 	}{
-		"without a limit all go at once":               {storm.Rate{}, []time.Duration{0, 0, 0, 0}},
+		"without a limit all go together":              {storm.Rate{}, []time.Duration{0, 0, 0, 0}},
 		"a burst alone limits nothing":                 {storm.Rate{Burst: 2}, []time.Duration{0, 0, 0, 0}},
 		"one in two seconds":                           {storm.Rate{PerSecond: 0.5}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
-		"a burst goes at once, and then one by one":    {storm.Rate{PerSecond: 1, Burst: 3}, []time.Duration{0, 0, 0, s, 2 * s}},
+		"a burst goes together, and then one by one":   {storm.Rate{PerSecond: 1, Burst: 3}, []time.Duration{0, 0, 0, s, 2 * s}},
 		"an interval that is no whole number is exact": {storm.Rate{PerSecond: 3}, []time.Duration{0, s / 3, s / 3 * 2, s / 3 * 3}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,11 +41,11 @@ func TestTheShareOfUnhealthyClustersMakesTheState(t *testing.T) {
 		"two are no disruption, whatever their share":       {fleet, 2, 3, normal},
 		"all of them":                                       {fleet, 12, 12, blackout},
 		"both of two":                                       {fleet, 2, 2, blackout},
-		"the only one has nobody to be compared with":       {fleet, 1, 1, normal},
+		"the only one has none to be compared with":         {fleet, 1, 1, normal},
 		"most of them are a blackout, where so set":         {storm.Thresholds{Blackout: 0.9}, 9, 10, blackout},
 		"without a guard all of a fleet are a disruption":   {storm.Thresholds{Unhealthy: 0.55, Large: 10}, 4, 4, stopped},
 		"without thresholds nothing is":                     {storm.Thresholds{}, 12, 12, normal},
-		"a region that is down is left at the full rate":    {zone, 4, 4, storm.Regime{State: storm.Full}},
+		"a region that is down is evicted at the full rate": {zone, 4, 4, storm.Regime{State: storm.Full}},
 		"a small region that is down in part is not left":   {zone, 4, 5, stopped},
 		"a large region that is down in part: one a second": {zone, 4, 6, slowed(1)},
 		"an empty region":                                   {zone, 0, 0, normal},
@@ -66,7 +66,7 @@ func TestWhatHadToBeSlowedCoolsDown(t *testing.T) {
 		"after a disruption":                    {slowed(0.1), 5, cooling(time.Minute)},
 		"to the end":                            {cooling(1), 0, cooling(1)},
 		"and no longer":                         {cooling(0), 0, normal},
-		"another disruption begins at once":     {cooling(time.Second), 11, slowed(0.1)},
+		"another disruption begins immediately": {cooling(time.Second), 11, slowed(0.1)},
 		"a region that was down was not slowed": {storm.Regime{State: storm.Full}, 0, normal},
 	} {
 		t.Run(name, func(t *testing.T) {

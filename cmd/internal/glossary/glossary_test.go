@@ -177,23 +177,64 @@ func TestCommentsUseTheWordsOfTheGlossary(t *testing.T) {
 // tests are the names of tests, which are no words.
 var tests = regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz)[A-Z]\w*`)
 
-// TestNamesUseTheWordsOfTheGlossary reads the names that programs and their tests declare, but those of tests.
+// TestNamesUseTheWordsOfTheGlossary reads the names that programs and their tests declare.
 func TestNamesUseTheWordsOfTheGlossary(t *testing.T) {
 	r := newReader()
 	var found []string
 	eachFile(t, func(name string, f *ast.File) {
 		for _, id := range declared(f) {
-			if tests.MatchString(id.Name) || strings.HasSuffix(strings.ToLower(id.Name), "grounds") { // the type of reasons, and values of it
+			if strings.HasSuffix(strings.ToLower(id.Name), "grounds") { // the type of reasons, and values of it
 				continue
 			}
-			found = append(found, r.check(name, camel.ReplaceAllString(id.Name, "$1 $2"))...)
+			found = append(found, r.check(name, article.ReplaceAllString(camel.ReplaceAllString(id.Name, "$1 $2"), "$1 $2"))...)
 		}
 	})
 	require.Empty(t, found, strings.Join(found, "\n"))
 }
 
-// camel is where one word of a name ends and another one begins.
-var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+// TestCasesUseTheWordsOfTheGlossary reads the names of the cases of tests: what is run by a name, and the keys of tables.
+func TestCasesUseTheWordsOfTheGlossary(t *testing.T) {
+	r, cases := newReader(), 0
+	var found []string
+	eachFile(t, func(name string, f *ast.File) {
+		if !strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if text := caseOf(n); strings.Contains(text, " ") && !strings.Contains(text, "{") { // a sentence, and no document
+				cases++
+				found = append(found, r.check(name, text)...)
+			}
+			return true
+		})
+	})
+	require.Greater(t, cases, 2000)
+	require.Empty(t, found, strings.Join(found, "\n"))
+}
+
+// caseOf is the name that a part of a test gives to a case; empty: it gives none.
+func caseOf(n ast.Node) string {
+	var named ast.Expr
+	switch n := n.(type) {
+	case *ast.KeyValueExpr:
+		named = n.Key
+	case *ast.CallExpr:
+		if of, is := n.Fun.(*ast.SelectorExpr); is && of.Sel.Name == "Run" && len(n.Args) == 2 {
+			named = n.Args[0]
+		}
+	}
+	if literal, is := named.(*ast.BasicLit); is && literal.Kind == token.STRING {
+		text, _ := strconv.Unquote(literal.Value) // of what was parsed
+		return text
+	}
+	return ""
+}
+
+// camel is where one word of a name ends and another one begins, and article where the first is one letter.
+var (
+	camel   = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	article = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+)
 
 // declared returns the names that a file declares.
 func declared(f *ast.File) (all []*ast.Ident) {

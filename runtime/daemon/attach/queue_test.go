@@ -273,7 +273,7 @@ func TestATaintThatGoesTakesBackWhatHasNotBeenDone(t *testing.T) {
 	require.Empty(t, c.writes, "it was not made")
 }
 
-func TestAnotherPodOfThatNameIsLeftAlone(t *testing.T) {
+func TestAnotherPodOfThatNameIsNotTouched(t *testing.T) {
 	for _, answer := range []error{nil, fmt.Errorf("%w: uid", errReplaced)} {
 		c := newCluster(t)
 		c.runs("a", 0)

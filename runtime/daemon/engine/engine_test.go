@@ -122,19 +122,19 @@ func TestAWriteIsCheckedAgainstWhatIsStored(t *testing.T) {
 			[]engine.Write{create(b, configMap("b", "1"))}, "", []string{"a=2", "b=1"}},
 		"what is there cannot be created": {
 			[]engine.Write{create(a2, configMap("a", "3"))}, "/core/configmaps/default/a exists already, at version 2", []string{"a=2"}},
-		"the version that stands can be updated": {
+		"the version that is stored can be updated": {
 			[]engine.Write{engine.Update(a2, configMap("a", "3"), 2)}, "", []string{"a=3"}},
 		"an older version cannot be updated": {
 			[]engine.Write{engine.Update(a2, configMap("a", "3"), 1)}, "/core/configmaps/default/a is at version 2; version 1 was expected", []string{"a=2"}},
 		"what is not there cannot be updated": {
 			[]engine.Write{engine.Update(b, configMap("b", "3"), 2)}, "/core/configmaps/default/b does not exist; version 2 was expected", []string{"a=2"}},
-		"the version that stands can be deleted": {
+		"the version that is stored can be deleted": {
 			[]engine.Write{engine.Delete(a2, 2)}, "", nil},
 		"an older version cannot be deleted": {
 			[]engine.Write{engine.Delete(a2, 1)}, "is at version 2", []string{"a=2"}},
 		"what is not there cannot be deleted": {
 			[]engine.Write{engine.Delete(b, 2)}, "does not exist", []string{"a=2"}},
-		"several writes happen at once": {
+		"several writes happen together": {
 			[]engine.Write{engine.Delete(a2, 2), create(b, configMap("b", "1"))}, "", []string{"b=1"}},
 		"if one cannot be, none happens": {
 			[]engine.Write{create(b, configMap("b", "1")), engine.Delete(a2, 1)}, "is at version 2", []string{"a=2"}},
@@ -146,7 +146,7 @@ func TestAWriteIsCheckedAgainstWhatIsStored(t *testing.T) {
 			[]engine.Write{create("a", configMap("a", "1"))}, "no such resource", []string{"a=2"}},
 		"a key must name an object": {
 			[]engine.Write{create(engine.Prefix(maps), configMap("a", "1"))}, "names no object", []string{"a=2"}},
-		"an object cannot be written twice at once": {
+		"an object cannot be written twice in a commit": {
 			[]engine.Write{engine.Delete(a2, 2), create(a2, configMap("a", "1"))}, "written twice", []string{"a=2"}},
 		"an object cannot have expired already": {
 			[]engine.Write{create(b, configMap("b", "1")).For(-1)}, "time to live -1ns: must not be negative", []string{"a=2"}},

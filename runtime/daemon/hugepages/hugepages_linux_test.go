@@ -87,10 +87,10 @@ func TestAHeapThatFillsUpIsGivenMore(t *testing.T) {
 		used, free uint64
 		want       int64
 	}{
-		"a small one is left alone": {small - 1, 0, 0},
-		"nothing is left":           {1 << 30, 0, 1 << 29},
-		"little is left":            {1 << 30, 1<<28 - 1, 1 << 29},
-		"enough is left":            {1 << 30, 1 << 28, 0},
+		"a small one is not touched": {small - 1, 0, 0},
+		"nothing remains":            {1 << 30, 0, 1 << 29},
+		"little remains":             {1 << 30, 1<<28 - 1, 1 << 29},
+		"enough remains":             {1 << 30, 1 << 28, 0},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, missing(c.used, c.free)) })
 	}

@@ -112,8 +112,8 @@ func TestATokenOfATrustedIssuerIsAUser(t *testing.T) {
 	}, time.Minute, 20*time.Millisecond)
 	for name, c := range map[string]struct{ token, wrong string }{
 		"a group that may nothing":   {i.token(t, "leeward", "stan", "leeward:admins"), `User "sso:stan" cannot create resource "clusters"`},
-		"a token for somebody else":  {i.token(t, "elsewhere", "ed", "sre"), "Unauthorized"},
-		"a token of somebody else":   {newIssuer(t).token(t, "leeward", "ed", "sre"), "Unauthorized"},
+		"a token for another server": {i.token(t, "elsewhere", "ed", "sre"), "Unauthorized"},
+		"a token of another issuer":  {newIssuer(t).token(t, "leeward", "ed", "sre"), "Unauthorized"},
 		"a token that was tampered":  {editor[:len(editor)-8] + "AAAAAAAA", "Unauthorized"},
 		"what is no token of theirs": {"sesame", "Unauthorized"},
 	} {
@@ -135,7 +135,7 @@ func TestAUserMustBeKnownClearly(t *testing.T) {
 		"an issuer without address": {func(c *kubeapi.Config) {
 			c.Authentication = written(t, kind+"AuthenticationConfiguration\njwt: [{}]\n")
 		}, "jwt[0].issuer.url: Required value"},
-		"people without a name": {func(c *kubeapi.Config) {
+		"a user without a name": {func(c *kubeapi.Config) {
 			c.Authentication = written(t, kind+"AuthenticationConfiguration\nanonymous: {enabled: true}\n")
 		}, "anonymous: it is settled who may do what without a name"},
 	} {

@@ -10,8 +10,8 @@ import (
 	"leeward/runtime/daemon/engine"
 )
 
-// TestABindingThatSomebodyDeletesIsMadeAnew shows a slip with kubectl: the resource is there, and so what runs stays.
-func TestABindingThatSomebodyDeletesIsMadeAnew(t *testing.T) {
+// TestABindingThatAUserDeletesIsMadeAgain shows a slip with kubectl: the resource is there, and so what runs stays.
+func TestABindingThatAUserDeletesIsMadeAgain(t *testing.T) {
 	f := running(t)
 	before, copied := get(f, binding()).UID, get(f, work("m1")).UID
 	f.remove(binding())
@@ -25,8 +25,8 @@ func TestABindingThatSomebodyDeletesIsMadeAnew(t *testing.T) {
 	require.Equal(t, version, f.engine.Version(), "a start finds all as it is to be")
 }
 
-// TestAWorkloadThatIsReplacedAtOnceIsHeard shows kubectl replace --force: the fleet hears of both writes together.
-func TestAWorkloadThatIsReplacedAtOnceIsHeard(t *testing.T) {
+// TestAWorkloadThatIsReplacedImmediatelyIsHeard shows kubectl replace --force: the fleet hears of both writes together.
+func TestAWorkloadThatIsReplacedImmediatelyIsHeard(t *testing.T) {
 	f := running(t)
 	table, key := f.table(deployment(2, "nginx:1"))
 	_, version := table.Get(key)

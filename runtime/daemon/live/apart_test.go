@@ -66,7 +66,7 @@ func forgets(f *fixture) {
 }
 
 // A policy that asks for a taint has it back when people remove it, and a start changes nothing of that.
-func TestATaintThatPeopleRemoveAndThatAPolicyAsksForIsBackBeforeAStart(t *testing.T) {
+func TestATaintThatUsersRemoveAndThatAPolicyAsksForIsBackBeforeAStart(t *testing.T) {
 	f := running(t)
 	p := named(&api.ClusterTaintPolicy{}, api.PolicyGroupVersion, "ClusterTaintPolicy", "", "ready")
 	p.Spec.AddOnConditions = []api.MatchCondition{{ConditionType: api.ConditionReady, Operator: api.MatchIn, StatusValues: []metav1.ConditionStatus{metav1.ConditionTrue}}}
@@ -84,7 +84,7 @@ func TestATaintThatPeopleRemoveAndThatAPolicyAsksForIsBackBeforeAStart(t *testin
 	require.Equal(t, before, f.engine.Version())
 }
 
-func TestAClusterThatIsGoneAtOnceIsLeft(t *testing.T) {
+func TestAClusterThatIsGoneImmediatelyIsEvictedFrom(t *testing.T) {
 	f := running(t)
 	table, key := f.table(member("m1"))
 	_, version := table.Get(key)

@@ -33,7 +33,7 @@ func (f *fixture) tamper(cluster string, with func(*api.Work)) {
 	})
 }
 
-func TestAWorkThatSomebodyEditsIsRestored(t *testing.T) {
+func TestAWorkThatAUserEditsIsRestored(t *testing.T) {
 	for name, with := range tampering {
 		t.Run(name, func(t *testing.T) {
 			f := running(t)
@@ -61,7 +61,7 @@ func TestAWorkThatSomebodyEditsIsRestored(t *testing.T) {
 
 // Who exports a fleet and imports it elsewhere sorts the fields of manifests. Agents have nothing to apply for that, and what they
 // reported of their copies still counts.
-func TestAWorkWhoseFieldsAreInAnotherOrderIsNotWrittenAnew(t *testing.T) {
+func TestAWorkWhoseFieldsAreInAnotherOrderIsNotWrittenAgain(t *testing.T) {
 	f := running(t)
 	f.Close()
 	edit(f, work("m1"), func(w *api.Work) {
@@ -81,7 +81,7 @@ func TestAWorkWhoseFieldsAreInAnotherOrderIsNotWrittenAnew(t *testing.T) {
 }
 
 // A Work is told nothing while its binding's dispatching is suspended: people may mean what they write there.
-func TestAWorkThatSomebodyEditsStaysWhileDispatchingIsSuspended(t *testing.T) {
+func TestAWorkThatAUserEditsStaysWhileDispatchingIsSuspended(t *testing.T) {
 	f := running(t)
 	yes := true
 	edit(f, policy(), func(p *api.PropagationPolicy) { p.Spec.Suspension = &api.Suspension{Dispatching: &yes} })

@@ -21,7 +21,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-func TestABindingWhoseWorkloadWasDeletedWhileNobodyListenedEnds(t *testing.T) {
+func TestABindingWhoseWorkloadWasDeletedWhileNoDaemonListenedEnds(t *testing.T) {
 	f := running(t)
 	own := binding()
 	own.Name = "own"
@@ -100,7 +100,7 @@ func TestTheWorksOfABindingThatIsGoneGoAtAStart(t *testing.T) {
 	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
 }
 
-func TestTheWorksOfABindingThatNobodyMakesAnewGoAtAStart(t *testing.T) {
+func TestTheWorksOfABindingThatIsNotMadeAgainGoAtAStart(t *testing.T) {
 	f := running(t)
 	f.Close()
 	unheard(f, binding())
@@ -109,7 +109,7 @@ func TestTheWorksOfABindingThatNobodyMakesAnewGoAtAStart(t *testing.T) {
 	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
 }
 
-func TestTheWorksOfABindingThatIsMadeAnewElsewhereGoAtAStart(t *testing.T) {
+func TestTheWorksOfABindingThatIsMadeAgainElsewhereGoAtAStart(t *testing.T) {
 	f := running(t)
 	f.Close()
 	edit(f, policy(), func(p *api.PropagationPolicy) {
@@ -123,7 +123,7 @@ func TestTheWorksOfABindingThatIsMadeAnewElsewhereGoAtAStart(t *testing.T) {
 
 // TestABindingIsDeletedWithItsWorks has the fleet be killed as soon as a binding is gone: then nothing says any more whether its
 // Works are to preserve what they ask for.
-func TestTheWorksOfABindingThatIsMadeAnewNowhereGoAtAStartAsWhileItRuns(t *testing.T) {
+func TestTheWorksOfABindingThatIsMadeAgainNowhereGoAtAStartAsWhileItRuns(t *testing.T) {
 	for name, deletes := range map[string]func(*fixture){
 		"at a start":    func(f *fixture) { f.Close(); unheard(f, binding()); f.open() },
 		"while it runs": func(f *fixture) { f.remove(binding()) },
@@ -230,7 +230,7 @@ func TestAWorkThatMeetsItsAgentWhileItsClusterGoesIsGivenUpAllTheSame(t *testing
 	require.Empty(t, all[*api.Work](f, catalog.Works))
 }
 
-func TestAClusterThatWasMadeWhileNobodyListenedIsKeptUntilItIsLeft(t *testing.T) {
+func TestAClusterThatWasMadeWhileNoDaemonListenedIsKeptUntilItIsEmpty(t *testing.T) {
 	f := running(t)
 	f.Close()
 	f.write(member("m3"))

@@ -59,8 +59,8 @@ func TestAFailoverEndsWithItsOldCopyGone(t *testing.T) {
 	require.Equal(t, before, f.engine.Version(), "nor after a start")
 }
 
-// TestAReportOfTheWorkBeforeEndsNoHandOver shows an agent whose word is older than the Work it seems to be about.
-func TestAReportOfTheWorkBeforeEndsNoHandOver(t *testing.T) {
+// TestAReportOfTheWorkBeforeEndsNoHandover shows an agent whose word is older than the Work it seems to be about.
+func TestAReportOfTheWorkBeforeEndsNoHandover(t *testing.T) {
 	f := running(t)
 	putTaints(f, "m1", failed)
 	edit(f, work("m2"), func(w *api.Work) {
@@ -130,7 +130,7 @@ func TestWhatFellDueWhileTheDaemonWasDownIsDoneAtItsStart(t *testing.T) {
 	require.Equal(t, "m2:2 leaves m1", placed(f))
 }
 
-func TestAHandOverGoesOnAfterAStart(t *testing.T) {
+func TestAHandoverGoesOnAfterAStart(t *testing.T) {
 	f := running(t)
 	putTaints(f, "m1", failed)
 	f.restart()
@@ -265,7 +265,7 @@ func TestADeletedWorkloadTakesItsCopiesAlong(t *testing.T) {
 	require.Equal(t, "m1:3", placed(f), "the same name again is another workload")
 }
 
-func TestAWorkThatSomebodyDeletesIsWrittenAgain(t *testing.T) {
+func TestAWorkThatAUserDeletesIsWrittenAgain(t *testing.T) {
 	f := running(t)
 	f.remove(work("m1"))
 	f.lets("m1")
@@ -510,7 +510,7 @@ func TestALeaseThatIsWrittenAndNotRenewedIsNoSignOfLife(t *testing.T) {
 	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m1"))
 }
 
-func TestAClusterThatJoinsWhileItIsToBeDrainedIsDrained(t *testing.T) {
+func TestAClusterThatJoinsWithADrainIsDrained(t *testing.T) {
 	f := running(t)
 	m3 := member("m3")
 	until := start.Add(time.Hour).Truncate(time.Second)
@@ -531,7 +531,7 @@ func TestAFleetThatEndsHearsNoMore(t *testing.T) {
 	f.open()
 }
 
-func TestANamespaceOfWorksThatSomebodyDeletesIsNotMadeAgainAndAgain(t *testing.T) {
+func TestANamespaceOfWorksThatAUserDeletesIsNotMadeAgainAndAgain(t *testing.T) {
 	f := running(t)
 	unheard(f, named(&corev1.Namespace{}, "v1", "Namespace", "", "karmada-es-m2"))
 	f.apply(deployment(3, "nginx:1"))

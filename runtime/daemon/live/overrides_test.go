@@ -134,7 +134,7 @@ func TestReplicasOutliveAnOverrideOfThem(t *testing.T) {
 	require.Equal(t, "nginx:2 x2", asked(f, "m1"))
 }
 
-func TestAnOverrideThatDoesNotApplyLeavesTheWorkAsItStands(t *testing.T) {
+func TestAnOverrideThatDoesNotApplyLeavesTheWorkAsItWas(t *testing.T) {
 	f := running(t)
 	before := get(f, work("m1"))
 	f.apply(patching("bad", "/spec/nothing", "1"))
@@ -242,7 +242,7 @@ func TestAWorkThatWasStuckFollowsItsTemplateAgain(t *testing.T) {
 	require.Equal(t, "eu.io/nginx:2 x5", asked(f, "m2"))
 }
 
-func TestWhatPeopleNoteOnAWorkOutlivesItsOverrides(t *testing.T) {
+func TestWhatUsersNoteOnAWorkOutlivesItsOverrides(t *testing.T) {
 	f := running(t)
 	edit(f, work("m1"), func(w *api.Work) { w.Annotations["note"] = "mine" })
 	require.NoError(t, f.step())

@@ -101,7 +101,7 @@ func TestAStormIsCommittedWhileItGoesOn(t *testing.T) {
 }
 
 // What was due at several instants a moment ago is done instant by instant, and all of it before time goes on.
-func TestAMomentThatWasMissedIsMadeUpFor(t *testing.T) {
+func TestAMomentThatWasMissedIsReconciled(t *testing.T) {
 	s := stormy(t)
 	s.clock.Set(start.Truncate(time.Second).Add(time.Second))
 	putTaints(s.fixture, "m1", failed)
@@ -114,7 +114,7 @@ func TestAMomentThatWasMissedIsMadeUpFor(t *testing.T) {
 	require.Equal(t, 60, s.evicting())
 }
 
-func TestAStallGivesNobodyThePermitsOfItsTime(t *testing.T) {
+func TestAStallGivesNoPermitsOfItsTime(t *testing.T) {
 	s := stormy(t)
 	s.clock.Set(start.Truncate(time.Second).Add(time.Second))
 	putTaints(s.fixture, "m1", failed)
@@ -237,8 +237,8 @@ func TestAPauseIsHeardBeforeTheWorksOfAFleetAreWritten(t *testing.T) {
 	require.Equal(t, crowd, works.Len())
 }
 
-// TestWhatPeopleHoldBeforeItIsCommittedIsTakenBack has people hold an eviction between the machines' decision and its commit.
-func TestWhatPeopleHoldBeforeItIsCommittedIsTakenBack(t *testing.T) {
+// TestWhatUsersHoldBeforeItIsCommittedIsTakenBack has people hold an eviction between the machines' decision and its commit.
+func TestWhatUsersHoldBeforeItIsCommittedIsTakenBack(t *testing.T) {
 	for name, held := range map[string]api.Object{"its binding": binding(), "its cluster": member("m1")} {
 		for _, purge := range []api.PurgeMode{api.PurgeGracefully, api.PurgeDirectly} {
 			t.Run(fmt.Sprint(name, " ", purge), func(t *testing.T) {

@@ -122,7 +122,7 @@ func TestAPreviewIsAnswered(t *testing.T) {
 	require.EqualError(t, err, "spec: name clusters or objects: nothing is to happen")
 }
 
-func TestWhatPeopleWantOfAClusterIsPreviewedAndNothingElse(t *testing.T) {
+func TestWhatUsersWantOfAClusterIsPreviewedAndNothingElse(t *testing.T) {
 	old := member("m1")
 	old.Labels, old.Annotations = map[string]string{"region": "eu"}, map[string]string{"note": "mine"}
 	for name, c := range map[string]struct {

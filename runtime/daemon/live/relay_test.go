@@ -15,8 +15,8 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting is given more parts than are on the way at a time.
-func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
+// TestARelayCommitsAllThatItIsGivenAndLeavesNoneWaiting is given more parts than are on the way at a time.
+func TestARelayCommitsAllThatItIsGivenAndLeavesNoneWaiting(t *testing.T) {
 	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.NewMock()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
@@ -48,7 +48,7 @@ func manyMembers() (members []api.Object) {
 	return members
 }
 
-func TestMoreThanASharedStoreTakesAtOnceIsWrittenInSteps(t *testing.T) {
+func TestMoreThanASharedStoreTakesTogetherIsWrittenInSteps(t *testing.T) {
 	f, c := newContended(t)
 	f.apply(manyMembers()...)
 	for _, m := range all[*api.Cluster](f, catalog.Clusters) {
@@ -85,8 +85,8 @@ func TestWhatIsTooLargeForASharedStoreIsWrittenInHalves(t *testing.T) {
 	require.Greater(t, most, 1, "it was tried")
 }
 
-// TestWhatIsTooLargeByItselfIsLeftOut shows a Work that no store of the kind can take: all else goes on.
-func TestWhatIsTooLargeByItselfIsLeftOut(t *testing.T) {
+// TestWhatIsTooLargeByItselfIsOmitted shows a Work that no store of the kind can take: all else goes on.
+func TestWhatIsTooLargeByItselfIsOmitted(t *testing.T) {
 	f, c := newContended(t)
 	_, key := f.table(work("m1"))
 	c.refuses = func(p *engine.Proposal) error {

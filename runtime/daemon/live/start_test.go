@@ -22,7 +22,7 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-func TestAStartTellsNothingAnew(t *testing.T) {
+func TestAStartRepeatsNothingThatWasTold(t *testing.T) {
 	f := running(t)
 	f.restart()
 	var heard []string
@@ -44,7 +44,7 @@ func TestAStartTellsNothingAnew(t *testing.T) {
 }
 
 // What had it tried the last time is not known at a start.
-func TestAStartDoesNotTellAnewWhatCannotBeScheduled(t *testing.T) {
+func TestAStartDoesNotTellAgainWhatCannotBeScheduled(t *testing.T) {
 	f := newFixture(t)
 	full := func(name string) *api.Cluster {
 		c := member(name)

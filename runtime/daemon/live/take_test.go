@@ -69,14 +69,14 @@ func TestWhatIsTakenOffABindingStaysOffButForWhatMachinesSay(t *testing.T) {
 	require.Contains(t, get(f, binding()).Annotations, api.AnnotationAppliedPlacement)
 }
 
-func TestABindingThatSomebodyMakesAsTheWorldDoesIsTheirs(t *testing.T) {
+func TestABindingThatAUserMakesAsTheWorldDoesIsTheirs(t *testing.T) {
 	theirs, ours := binding(), binding()
 	theirs.Labels, ours.Labels = map[string]string{"by": "hand"}, map[string]string{"by": "machine", "policy": "web"}
 	require.Equal(t, map[string]string{"by": "hand", "policy": "web"}, merged(theirs.Labels, nil, ours.Labels))
 	require.Equal(t, map[string]string{"by": "hand"}, merged(theirs.Labels, nil, nil))
 }
 
-func TestWhatPeopleDoIsDoneWhenTheyDoIt(t *testing.T) {
+func TestWhatUsersDoIsDoneWhenTheyDoIt(t *testing.T) {
 	f := running(t)
 	var at []time.Time
 	f.config.Hear = func(when time.Time, fact messages.Fact, _ journal.Phrase) {
@@ -92,7 +92,7 @@ func TestWhatPeopleDoIsDoneWhenTheyDoIt(t *testing.T) {
 	require.Equal(t, []time.Time{start.Add(time.Hour).Truncate(time.Second), start.Add(time.Hour + time.Minute).Truncate(time.Second)}, at)
 }
 
-func TestWhatIsDueIsNotPassedByWhatPeopleDo(t *testing.T) {
+func TestWhatIsDueIsNotPassedByWhatUsersDo(t *testing.T) {
 	f := running(t)
 	f.apply(tolerant(300))
 	putTaints(f, "m1", failed)
@@ -101,7 +101,7 @@ func TestWhatIsDueIsNotPassedByWhatPeopleDo(t *testing.T) {
 	require.Equal(t, metav1.NewTime(start.Truncate(time.Second).Add(5*time.Minute)), *get(f, binding()).Spec.GracefulEvictionTasks[0].CreationTimestamp)
 }
 
-func TestWhatNobodyTouchedIsAsTheMachinesHaveItNow(t *testing.T) {
+func TestWhatNoUserTouchedIsAsTheMachinesHaveItNow(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "2"}, merged(map[string]string{"a": "1"}, map[string]string{"a": "1"}, map[string]string{"a": "2"}))
 	require.Equal(t, map[string]string{"a": "2", "new": ""}, merged(map[string]string{"new": ""}, nil, map[string]string{"a": "2"}))
 }
@@ -138,8 +138,8 @@ func TestWhereAClusterLiesIsHeard(t *testing.T) {
 	require.Equal(t, "eu", f.world.Store().Cluster("m1").Spec.Region)
 }
 
-// TestWhatPeopleSayOfABindingOutlivesWhatMachinesWrite: who holds and owns it, and who manages which of its fields.
-func TestWhatPeopleSayOfABindingOutlivesWhatMachinesWrite(t *testing.T) {
+// TestWhatUsersSayOfABindingOutlivesWhatMachinesWrite: who holds and owns it, and who manages which of its fields.
+func TestWhatUsersSayOfABindingOutlivesWhatMachinesWrite(t *testing.T) {
 	f := running(t)
 	before := get(f, binding())
 	edit(f, binding(), func(b *api.ResourceBinding) {
@@ -185,8 +185,8 @@ func TestAnEditThatMeetsADecisionKeepsBoth(t *testing.T) {
 	require.Contains(t, b.Annotations[api.AnnotationAppliedPlacement], "m2")
 }
 
-// TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt has a user create it after the fleet has decided to and before it has written it.
-func TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt(t *testing.T) {
+// TestABindingThatAUserMakesWhenTheFleetDoesIsAsTheyMadeIt has a user create it after the fleet has decided to and before it has written it.
+func TestABindingThatAUserMakesWhenTheFleetDoesIsAsTheyMadeIt(t *testing.T) {
 	f, c := newContended(t)
 	f.apply(member("m1"), policy())
 	c.once(f, binding(), func() {
@@ -209,7 +209,7 @@ func TestWhoAsksAFleetThatDoesNotRunIsToldSo(t *testing.T) {
 	require.False(t, f.Ask(ctx, func(*world.World) { t.Error("nobody runs") }))
 }
 
-func TestWhatIsAsItIsToBeIsNotWritten(t *testing.T) {
+func TestWhatIsAsItMustBeIsNotWritten(t *testing.T) {
 	f := running(t)
 	before := f.engine.Version()
 	for _, key := range []api.Key{store.BindingKey("default/web-deployment"), store.ClusterKey("m1"), api.KeyOf(get(f, deployment(2, "")))} {

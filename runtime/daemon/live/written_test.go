@@ -10,8 +10,8 @@ import (
 	"leeward/messages/api"
 )
 
-// TestOfWhatPeopleWriteMachinesWriteTheStatus and nothing else.
-func TestOfWhatPeopleWriteMachinesWriteTheStatus(t *testing.T) {
+// TestOfWhatUsersWriteMachinesWriteTheStatus and nothing else.
+func TestOfWhatUsersWriteMachinesWriteTheStatus(t *testing.T) {
 	meta := func(label string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Name: "a", Labels: map[string]string{"by": label}}
 	}

@@ -38,10 +38,10 @@ func TestFailoversAreForgotten(t *testing.T) {
 		return &messages.EvictionStarted{Binding: "web", Cluster: c, Task: api.GracefulEvictionTask{}}
 	}
 	for name, ends := range map[string][]messages.Fact{
-		"it is withdrawn":             {&messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"}},
-		"the old copy is left behind": {&messages.EvictionEnded{Binding: "web", Cluster: "m1"}, &messages.CopyPreserved{Binding: "web", Cluster: "m1"}},
-		"the workload is deleted":     {&messages.BindingDeleted{Binding: "web"}},
-		"the cluster is gone":         {&messages.ClusterRemoved{Cluster: "m1"}},
+		"it is withdrawn":         {&messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"}},
+		"the old copy remains":    {&messages.EvictionEnded{Binding: "web", Cluster: "m1"}, &messages.CopyPreserved{Binding: "web", Cluster: "m1"}},
+		"the workload is deleted": {&messages.BindingDeleted{Binding: "web"}},
+		"the cluster is gone":     {&messages.ClusterRemoved{Cluster: "m1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)

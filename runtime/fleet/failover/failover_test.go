@@ -130,7 +130,7 @@ func TestFactsAreFoldedIntoSteps(t *testing.T) {
 		"descheduled, but not from all":            {[]messages.Fact{countdown("m1", tainted), &messages.BindingDescheduled{Binding: web, Clusters: on("m1")}}, "1 m1 scheduled", 1},
 		"the placement without it is confirmed":    {[]messages.Fact{countdown("m2", tainted), evicted("m1", tainted), &messages.PlacementConfirmed{Binding: web}}, "1 m2 scheduled, 2 m1 evicted, 3 m1 placed", 1},
 		"placed once":                              {[]messages.Fact{evicted("m1", tainted), placed("m1", "m2"), placed("m1", "m3")}, "1 m1 evicted, 2 m1 placed", 1},
-		"two at once":                              {[]messages.Fact{evicted("m1", tainted), evicted("m2", tainted), placed("m1", "m3"), health("m3", api.Healthy), ended("m2", messages.EndedHealthy)}, "1 m1 evicted, 2 m2 evicted, 3 m1 placed, 3 m2 placed, 4 m1 available, 4 m2 available, 5 m2 released", 1},
+		"two together":                             {[]messages.Fact{evicted("m1", tainted), evicted("m2", tainted), placed("m1", "m3"), health("m3", api.Healthy), ended("m2", messages.EndedHealthy)}, "1 m1 evicted, 2 m2 evicted, 3 m1 placed, 3 m2 placed, 4 m1 available, 4 m2 available, 5 m2 released", 1},
 		"a handover that is withdrawn":             {[]messages.Fact{evicted("m1", tainted), placed("m1", "m2"), withdrawn("m1", "m1")}, "1 m1 evicted, 2 m1 placed, 3 m1 cancelled", 0},
 		"withdrawn, and another goes on":           {[]messages.Fact{evicted("m1", tainted), evicted("m2", tainted), withdrawn("m1", "m1")}, "1 m1 evicted, 2 m2 evicted, 3 m1 cancelled", 1},
 		"an end of the countdown of a handover":    {[]messages.Fact{evicted("m1", tainted), stopped("m1")}, "1 m1 evicted", 1},

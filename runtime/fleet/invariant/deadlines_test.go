@@ -61,7 +61,7 @@ func TestDeadlinesFollowTaintsAndTolerations(t *testing.T) {
 		"something blocks it, which is said":                  {situation{binding: tolerates(60, evictionAt(0, api.EvictionBlocked, "Held")), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 		"it leaves for its health before that":                {situation{binding: tolerates(90, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 		"it leaves for its health after that":                 {situation{binding: tolerates(30, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"it is sick, and tolerates the taint for good":        {situation{binding: tolerates(-1, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"it is unhealthy, and tolerates the taint for good":   {situation{binding: tolerates(-1, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 		"one is shown that it is not placed on":               {situation{binding: tolerates(60, minute(taint), elsewhere(api.EvictionScheduled)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
 		"one is shown that it is taken off":                   {situation{binding: leavesM3(tolerates(60, minute(taint), elsewhere(api.EvictionEvicting))), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 		"it is due":                                           {situation{binding: tolerates(60, minute(taint)), m1: since(0), settings: evicts, later: time.Minute}, invariant.DeadlinesFollow, false},

@@ -35,7 +35,7 @@ func TestWhatFailsBackReturnsToWhereItRan(t *testing.T) {
 		"it never ran anywhere before":         {situation{facts: []messages.Fact{toM1}}, invariant.FailsBack, true},
 		"it is there again":                    {situation{facts: []messages.Fact{ran("m1"), ran(), toM1}}, invariant.FailsBack, true},
 		"it arrives in that instant":           {situation{facts: []messages.Fact{ran("m1"), toM1}, next: []messages.Fact{returns("m1"), ran()}}, invariant.FailsBack, false},
-		"it was made anew":                     {situation{facts: []messages.Fact{ran("m1")}, next: []messages.Fact{gone, toM1}}, invariant.FailsBack, true},
+		"it was made again":                    {situation{facts: []messages.Fact{ran("m1")}, next: []messages.Fact{gone, toM1}}, invariant.FailsBack, true},
 		"it was scaled since":                  {situation{facts: []messages.Fact{ran("m1"), changed("replicas")}, next: []messages.Fact{toM1}}, invariant.FailsBack, true},
 		"its priority was edited since":        {situation{facts: []messages.Fact{ran("m1"), changed("schedulePriority")}, next: []messages.Fact{toM1}}, invariant.FailsBack, false},
 		"a fresh placement was asked for":      {situation{facts: []messages.Fact{ran("m1"), &messages.RescheduleRequested{Binding: "d/web"}, toM1}}, invariant.FailsBack, true},

@@ -37,14 +37,14 @@ func TestWhatRunsIsWhatTheBindingSays(t *testing.T) {
 	direct := task("m3", start)
 	direct.PurgeMode = api.PurgeDirectly
 	judge(t, map[string]ruling{
-		"a copy runs on each target":                {situation{binding: claimed(), facts: runs("m1", "m2")}, invariant.CopiesAgree, false},
-		"no copy runs on a target":                  {situation{binding: claimed(), facts: runs("m1")}, invariant.CopiesAgree, true},
-		"a copy is too large":                       {situation{binding: claimed(), facts: and(runs("m1", "m2"), &messages.CopyScaled{Binding: "d/web", Cluster: "m2", Replicas: 2})}, invariant.CopiesAgree, true},
-		"a copy runs that nobody asked for":         {situation{binding: claimed(), facts: runs("m1", "m2", "m3")}, invariant.CopiesAgree, true},
-		"the old copy runs on beside its task":      {situation{binding: claimed(task("m3", start)), facts: runs("m1", "m2", "m3")}, invariant.CopiesAgree, false},
-		"the old copy goes before its task":         {situation{binding: claimed(task("m3", start.Add(-time.Second))), facts: and(runs("m1", "m2", "m3"), stopped)}, invariant.CopiesAgree, true},
-		"a copy that is purged at once goes before": {situation{binding: claimed(direct), facts: and(runs("m1", "m2", "m3"), stopped)}, invariant.CopiesAgree, false},
-		"people wrote the binding themselves":       {situation{facts: runs("m3")}, invariant.CopiesAgree, false},
+		"a copy runs on each target":                    {situation{binding: claimed(), facts: runs("m1", "m2")}, invariant.CopiesAgree, false},
+		"no copy runs on a target":                      {situation{binding: claimed(), facts: runs("m1")}, invariant.CopiesAgree, true},
+		"a copy is too large":                           {situation{binding: claimed(), facts: and(runs("m1", "m2"), &messages.CopyScaled{Binding: "d/web", Cluster: "m2", Replicas: 2})}, invariant.CopiesAgree, true},
+		"a copy runs that was not asked for":            {situation{binding: claimed(), facts: runs("m1", "m2", "m3")}, invariant.CopiesAgree, true},
+		"the old copy runs on beside its task":          {situation{binding: claimed(task("m3", start)), facts: runs("m1", "m2", "m3")}, invariant.CopiesAgree, false},
+		"the old copy goes before its task":             {situation{binding: claimed(task("m3", start.Add(-time.Second))), facts: and(runs("m1", "m2", "m3"), stopped)}, invariant.CopiesAgree, true},
+		"a copy that is purged immediately goes before": {situation{binding: claimed(direct), facts: and(runs("m1", "m2", "m3"), stopped)}, invariant.CopiesAgree, false},
+		"a user wrote the binding":                      {situation{facts: runs("m3")}, invariant.CopiesAgree, false},
 	})
 }
 
@@ -54,13 +54,13 @@ func TestTheLastCopyThatServesIsKept(t *testing.T) {
 	healthy := &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy, Ready: 1}
 	moved := &messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m2", Replicas: 1}}, Before: []api.TargetCluster{{Name: "m1", Replicas: 1}}}
 	judge(t, map[string]ruling{
-		"another serves":                 {situation{settings: keeps, facts: and(runs("m1"), healthy, ended)}, invariant.LastCopyKept, false},
-		"none serves":                    {situation{settings: keeps, facts: and(runs("m1"), ended)}, invariant.LastCopyKept, true},
-		"the one that served has ended":  {situation{settings: keeps, facts: and(runs("m1"), healthy, &messages.CopyStopped{Binding: "d/web", Cluster: "m1"}, ended)}, invariant.LastCopyKept, true},
-		"it moves on at once after that": {situation{settings: keeps, facts: and(runs("m1"), ended, moved)}, invariant.LastCopyKept, false},
-		"it had moved on before that":    {situation{settings: keeps, facts: and(runs("m1"), moved, ended)}, invariant.LastCopyKept, true},
-		"without keepLastCopy none must": {situation{facts: and(runs("m1"), ended)}, invariant.LastCopyKept, false},
-		"people ended it":                {situation{settings: keeps, facts: []messages.Fact{&messages.EvictionEnded{Binding: "d/web", Cluster: "m3", Reason: messages.EndedDeleted}}}, invariant.LastCopyKept, false},
+		"another serves":                     {situation{settings: keeps, facts: and(runs("m1"), healthy, ended)}, invariant.LastCopyKept, false},
+		"none serves":                        {situation{settings: keeps, facts: and(runs("m1"), ended)}, invariant.LastCopyKept, true},
+		"the one that served has ended":      {situation{settings: keeps, facts: and(runs("m1"), healthy, &messages.CopyStopped{Binding: "d/web", Cluster: "m1"}, ended)}, invariant.LastCopyKept, true},
+		"it moves on immediately after that": {situation{settings: keeps, facts: and(runs("m1"), ended, moved)}, invariant.LastCopyKept, false},
+		"it had moved on before that":        {situation{settings: keeps, facts: and(runs("m1"), moved, ended)}, invariant.LastCopyKept, true},
+		"without keepLastCopy none must":     {situation{facts: and(runs("m1"), ended)}, invariant.LastCopyKept, false},
+		"a user ended it":                    {situation{settings: keeps, facts: []messages.Fact{&messages.EvictionEnded{Binding: "d/web", Cluster: "m3", Reason: messages.EndedDeleted}}}, invariant.LastCopyKept, false},
 	})
 }
 
@@ -156,11 +156,11 @@ func TestCapacityIsNotOversold(t *testing.T) {
 	}
 	resized := and(placed(api.Aggregated), &messages.CapacityChanged{Cluster: "m1"})
 	judge(t, map[string]ruling{
-		"there is room":                   {situation{binding: asks, m1: capacity("2"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
-		"there is less":                   {situation{binding: asks, m1: capacity("1900m"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, true},
-		"it does not go by room":          {situation{binding: asks, m1: capacity("1"), settings: reserves, facts: placed(api.Weighted)}, invariant.NeverOversold, false},
-		"the room was lost since":         {situation{binding: asks, m1: capacity("1"), settings: reserves, facts: resized}, invariant.NeverOversold, false},
-		"without reservation nobody asks": {situation{binding: asks, m1: capacity("1"), facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
+		"there is capacity":                       {situation{binding: asks, m1: capacity("2"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
+		"there is less":                           {situation{binding: asks, m1: capacity("1900m"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, true},
+		"it does not go by capacity":              {situation{binding: asks, m1: capacity("1"), settings: reserves, facts: placed(api.Weighted)}, invariant.NeverOversold, false},
+		"the capacity was lost since":             {situation{binding: asks, m1: capacity("1"), settings: reserves, facts: resized}, invariant.NeverOversold, false},
+		"without reservation it is not asked for": {situation{binding: asks, m1: capacity("1"), facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
 	})
 }
 
@@ -178,7 +178,7 @@ func TestWhatIsBelievedIsWhatWasSaid(t *testing.T) {
 		"fewer replicas":               {believed(api.AggregatedStatusItem{ClusterName: "m1", Health: api.Healthy}), true},
 		"nothing yet":                  {believed(api.AggregatedStatusItem{ClusterName: "m1"}), false},
 		"of a cluster that was silent": {believed(api.AggregatedStatusItem{ClusterName: "m2", Health: api.Unhealthy}), false},
-		"of a copy that nobody asks of": {func(b *api.ResourceBinding) {
+		"of a copy that is not asked for": {func(b *api.ResourceBinding) {
 			believed(api.AggregatedStatusItem{ClusterName: "m1", Health: api.Unhealthy})(b)
 			b.Spec.Clusters = nil
 		}, false},

@@ -228,15 +228,15 @@ func TestEvictionsForHealthKeepToTheirPace(t *testing.T) {
 		b.Spec.Failover = &api.FailoverBehavior{Application: &api.ApplicationFailover{}}
 	}
 	judge(t, map[string]ruling{
-		"as many as may":                      {situation{binding: paced, facts: twice}, invariant.TasksFollow, false},
-		"one more within the window":          {situation{binding: paced, facts: twice, later: time.Minute - 1, next: third}, invariant.TasksFollow, true},
-		"one more after it":                   {situation{binding: paced, facts: twice, later: time.Minute, next: third}, invariant.TasksFollow, false},
-		"as settings say":                     {situation{binding: plain, settings: settings, facts: once, later: time.Minute, next: third}, invariant.TasksFollow, true},
-		"any number":                          {situation{binding: plain, facts: twice, later: time.Second, next: third}, invariant.TasksFollow, false},
-		"it returns too early":                {situation{binding: paced, facts: once, later: time.Minute - 1, next: back}, invariant.PlacementFollows, true},
-		"it returns when that is over":        {situation{binding: paced, facts: once, later: time.Minute, next: back}, invariant.PlacementFollows, false},
-		"too early, and edited meanwhile":     {situation{binding: paced, facts: once, later: time.Second, next: and(edited, back...)}, invariant.PlacementFollows, false},
-		"made anew, it knows nothing of that": {situation{binding: paced, facts: and(once, &messages.BindingDeleted{Binding: "d/web"}), later: time.Second, next: back}, invariant.PlacementFollows, false},
+		"as many as may":                       {situation{binding: paced, facts: twice}, invariant.TasksFollow, false},
+		"one more within the window":           {situation{binding: paced, facts: twice, later: time.Minute - 1, next: third}, invariant.TasksFollow, true},
+		"one more after it":                    {situation{binding: paced, facts: twice, later: time.Minute, next: third}, invariant.TasksFollow, false},
+		"as settings say":                      {situation{binding: plain, settings: settings, facts: once, later: time.Minute, next: third}, invariant.TasksFollow, true},
+		"any number":                           {situation{binding: plain, facts: twice, later: time.Second, next: third}, invariant.TasksFollow, false},
+		"it returns too early":                 {situation{binding: paced, facts: once, later: time.Minute - 1, next: back}, invariant.PlacementFollows, true},
+		"it returns when that is over":         {situation{binding: paced, facts: once, later: time.Minute, next: back}, invariant.PlacementFollows, false},
+		"too early, and edited meanwhile":      {situation{binding: paced, facts: once, later: time.Second, next: and(edited, back...)}, invariant.PlacementFollows, false},
+		"made again, it knows nothing of that": {situation{binding: paced, facts: and(once, &messages.BindingDeleted{Binding: "d/web"}), later: time.Second, next: back}, invariant.PlacementFollows, false},
 	})
 }
 

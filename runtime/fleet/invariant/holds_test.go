@@ -31,14 +31,14 @@ func TestWhatUsersHoldStays(t *testing.T) {
 	}
 	taint, unhealthy := leave(api.EvictionReasonTaintUntolerated), leave(api.EvictionReasonApplicationFailure)
 	judge(t, map[string]ruling{
-		"nobody holds anything":               {situation{facts: taint}, invariant.PermitValid, false},
-		"the workload is held":                {situation{binding: on(&api.Hold{Reason: "repair"}), facts: taint}, invariant.PermitValid, true},
-		"it leaves for its sickness":          {situation{binding: on(held(time.Hour)), facts: unhealthy}, invariant.PermitValid, true},
-		"it moves by choice":                  {situation{binding: on(held(time.Hour)), facts: leave(api.EvictionReasonReschedule)}, invariant.PermitValid, false},
-		"the hold is over":                    {situation{binding: on(held(0)), facts: taint}, invariant.PermitValid, false},
-		"people released it":                  {situation{binding: released, facts: taint}, invariant.PermitValid, false},
-		"its cluster is held":                 {situation{m1: cluster, facts: taint}, invariant.PermitValid, true},
-		"evictions are paused":                {situation{objects: []api.Object{paused}, facts: taint}, invariant.PermitValid, true},
-		"people hold what is there no longer": {situation{binding: on(held(time.Hour)), facts: []messages.Fact{&messages.EvictionStarted{Binding: "d/gone", Cluster: "m1", Grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated}}}}, invariant.PermitValid, false},
+		"nothing is held":                       {situation{facts: taint}, invariant.PermitValid, false},
+		"the workload is held":                  {situation{binding: on(&api.Hold{Reason: "repair"}), facts: taint}, invariant.PermitValid, true},
+		"it is evicted because it is unhealthy": {situation{binding: on(held(time.Hour)), facts: unhealthy}, invariant.PermitValid, true},
+		"it moves by choice":                    {situation{binding: on(held(time.Hour)), facts: leave(api.EvictionReasonReschedule)}, invariant.PermitValid, false},
+		"the hold is over":                      {situation{binding: on(held(0)), facts: taint}, invariant.PermitValid, false},
+		"a user released it":                    {situation{binding: released, facts: taint}, invariant.PermitValid, false},
+		"its cluster is held":                   {situation{m1: cluster, facts: taint}, invariant.PermitValid, true},
+		"evictions are paused":                  {situation{objects: []api.Object{paused}, facts: taint}, invariant.PermitValid, true},
+		"what is held is there no longer":       {situation{binding: on(held(time.Hour)), facts: []messages.Fact{&messages.EvictionStarted{Binding: "d/gone", Cluster: "m1", Grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated}}}}, invariant.PermitValid, false},
 	})
 }

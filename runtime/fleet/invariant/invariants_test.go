@@ -111,18 +111,18 @@ func TestInvariants(t *testing.T) {
 	reapplied := &messages.Scheduled{Binding: "d/web", Applied: &api.Placement{}}
 	timeout := messages.Settings{GracefulEvictionTimeout: time.Minute}
 	judge(t, map[string]ruling{
-		"a task leaves a cluster that is no target":           {situation{binding: leaving(task("m3", start))}, invariant.OneTask, false},
-		"a task leaves a target":                              {situation{binding: leaving(task("m1", start))}, invariant.OneTask, true},
-		"two tasks leave one cluster":                         {situation{binding: leaving(task("m3", start), task("m3", start))}, invariant.OneTask, true},
-		"replicas add up":                                     {situation{}, invariant.ReplicasConserved, false},
-		"a replica is nowhere":                                {situation{binding: func(b *api.ResourceBinding) { b.Spec.Clusters = b.Spec.Clusters[:1] }}, invariant.ReplicasConserved, true},
-		"a task goes on until its time is up":                 {situation{binding: leaving(task("m3", start)), settings: timeout, later: time.Minute}, invariant.TasksEnd, false},
-		"a task outlives its time":                            {situation{binding: leaving(task("m3", start)), settings: timeout, later: 2 * time.Minute}, invariant.TasksEnd, true},
-		"an eviction before its deadline":                     {situation{facts: []messages.Fact{early(start.Add(time.Second))}}, invariant.NeverEarly, true},
-		"an eviction for a taint that is tolerated for good":  {situation{binding: applied, m1: down, settings: byApplied, facts: []messages.Fact{early(start)}}, invariant.NeverEarly, true},
-		"one that was not before a placement of the instant":  {situation{binding: applied, m1: down, settings: byApplied, facts: []messages.Fact{early(start), reapplied}}, invariant.NeverEarly, false},
-		"an eviction for a taint that is not there":           {situation{facts: []messages.Fact{early(start)}}, invariant.NeverEarly, true},
-		"nobody is held to anything while the engine is away": {situation{binding: leaving(task("m1", start)), facts: []messages.Fact{&messages.Crashed{}}}, invariant.OneTask, false},
+		"a task leaves a cluster that is no target":             {situation{binding: leaving(task("m3", start))}, invariant.OneTask, false},
+		"a task leaves a target":                                {situation{binding: leaving(task("m1", start))}, invariant.OneTask, true},
+		"two tasks leave one cluster":                           {situation{binding: leaving(task("m3", start), task("m3", start))}, invariant.OneTask, true},
+		"replicas add up":                                       {situation{}, invariant.ReplicasConserved, false},
+		"a replica is nowhere":                                  {situation{binding: func(b *api.ResourceBinding) { b.Spec.Clusters = b.Spec.Clusters[:1] }}, invariant.ReplicasConserved, true},
+		"a task goes on until its time is up":                   {situation{binding: leaving(task("m3", start)), settings: timeout, later: time.Minute}, invariant.TasksEnd, false},
+		"a task outlives its time":                              {situation{binding: leaving(task("m3", start)), settings: timeout, later: 2 * time.Minute}, invariant.TasksEnd, true},
+		"an eviction before its deadline":                       {situation{facts: []messages.Fact{early(start.Add(time.Second))}}, invariant.NeverEarly, true},
+		"an eviction for a taint that is tolerated for good":    {situation{binding: applied, m1: down, settings: byApplied, facts: []messages.Fact{early(start)}}, invariant.NeverEarly, true},
+		"one that was not before a placement of the instant":    {situation{binding: applied, m1: down, settings: byApplied, facts: []messages.Fact{early(start), reapplied}}, invariant.NeverEarly, false},
+		"an eviction for a taint that is not there":             {situation{facts: []messages.Fact{early(start)}}, invariant.NeverEarly, true},
+		"nothing is asked of machines while the engine is away": {situation{binding: leaving(task("m1", start)), facts: []messages.Fact{&messages.Crashed{}}}, invariant.OneTask, false},
 	})
 }
 

@@ -104,7 +104,7 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		"too soon in a region":                      {messages.Settings{RegionEvictionRate: 1}, 0, []told{one(0, permits("a", "b"))}, true},
 		"a burst":                                   {messages.Settings{FleetEvictionRate: 1, EvictionBurst: 2}, 0, []told{one(0, permits("a", "b"))}, false},
 		"more than a burst":                         {messages.Settings{FleetEvictionRate: 1, EvictionBurst: 2}, 0, []told{one(0, permits("a", "b", "c"))}, true},
-		"another rate counts anew":                  {messages.Settings{FleetEvictionRate: 1}, 0, []told{one(0, permits("a")), one(1, set("fleetEvictionRate", "2"), permits("b"))}, false},
+		"another rate counts again":                 {messages.Settings{FleetEvictionRate: 1}, 0, []told{one(0, permits("a")), one(1, set("fleetEvictionRate", "2"), permits("b"))}, false},
 		"the rate of a state":                       {messages.Settings{}, 0, []told{one(0, slow, permits("a")), one(10*s, permits("b"))}, false},
 		"faster than its state":                     {messages.Settings{FleetEvictionRate: 1}, 0, []told{one(0, slow, permits("a")), one(9*s, permits("b"))}, true},
 		"a pause":                                   {messages.Settings{}, 0, []told{one(0, &messages.HoldPlaced{}, permits("a"))}, true},
@@ -137,7 +137,7 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		"one on trial":                              {half, 0, []told{one(0, breaker("HalfOpen"), permits("a"))}, false},
 		"two on trial":                              {half, 0, []told{one(0, breaker("HalfOpen"), permits("a", "b"))}, true},
 		"one on trial, and another after a restart": {half, 0, []told{one(0, breaker("HalfOpen"), permits("a"), &messages.Restarted{}, permits("a"))}, false},
-		"a breaker that closes counts anew":         {half, 0, []told{one(0, permits("a", "b"), breaker("Open"), breaker("HalfOpen"), permits("c"), breaker("Closed"), permits("d"))}, false},
+		"a breaker that closes counts again":        {half, 0, []told{one(0, permits("a", "b"), breaker("Open"), breaker("HalfOpen"), permits("c"), breaker("Closed"), permits("d"))}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			monitor, objects := invariant.New(c.settings, nil), fleet(c.down)

@@ -35,7 +35,7 @@ func TestARealCopyIsWhatItsMemberReports(t *testing.T) {
 	}{
 		"another serves":                 {[]api.AggregatedStatusItem{{ClusterName: "m1", Health: api.Healthy}}, 0},
 		"another does not":               {[]api.AggregatedStatusItem{{ClusterName: "m1", Health: api.Unhealthy}}, 1},
-		"nobody has reported":            {nil, 1},
+		"no agent has reported":          {nil, 1},
 		"only the old one itself serves": {[]api.AggregatedStatusItem{{ClusterName: "m3", Health: api.Healthy}}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

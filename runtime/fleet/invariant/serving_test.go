@@ -54,22 +54,22 @@ func TestEvictionsLeaveAsManyServingAsBudgetsWant(t *testing.T) {
 		facts    []messages.Fact
 		broken   bool
 	}{
-		"enough go on serving":                 {counts, available("3"), all, []messages.Fact{purged("a")}, false},
-		"one too few do":                       {counts, available("4"), all, []messages.Fact{purged("a")}, true},
-		"one too few after two":                {counts, available("3"), all, []messages.Fact{purged("a"), purged("b")}, true},
-		"one may be missing":                   {counts, unavailable("1"), all, []messages.Fact{purged("a")}, false},
-		"two are":                              {counts, unavailable("1"), three, []messages.Fact{purged("a")}, true},
-		"half is a share":                      {counts, available("50%"), all, []messages.Fact{purged("a"), purged("b"), purged("c")}, true},
-		"each by itself":                       {counts, each, all, []messages.Fact{purged("a")}, true},
-		"what leaves gracefully takes none":    {counts, available("4"), all, []messages.Fact{leaves("a", 1)}, false},
-		"what does not serve takes none":       {counts, available("4"), three, []messages.Fact{purged("d")}, false},
-		"what fell sick after it counts":       {counts, available("3"), all, []messages.Fact{purged("a"), unhealthy}, false},
-		"what fell sick before it does not":    {counts, available("3"), and(all, unhealthy), []messages.Fact{purged("a")}, true},
-		"people have it exceeded":              {counts, available("4"), all, []messages.Fact{exceeded, purged("a")}, false},
-		"an edit of the instant":               {counts, available("4"), all, []messages.Fact{&messages.BindingUpdated{Binding: "d/c"}, purged("a")}, false},
-		"a cluster whose condition is news":    {counts, available("4"), all, []messages.Fact{&messages.ConditionChanged{Cluster: "m1", Type: "Ready"}, purged("a")}, false},
-		"budgets that count for nobody":        {messages.Settings{}, available("4"), all, []messages.Fact{purged("a")}, false},
-		"a budget that bounds nothing but how": {counts, api.EvictionBudgetSpec{}, all, []messages.Fact{purged("a")}, false},
+		"enough go on serving":                     {counts, available("3"), all, []messages.Fact{purged("a")}, false},
+		"one too few do":                           {counts, available("4"), all, []messages.Fact{purged("a")}, true},
+		"one too few after two":                    {counts, available("3"), all, []messages.Fact{purged("a"), purged("b")}, true},
+		"one may be missing":                       {counts, unavailable("1"), all, []messages.Fact{purged("a")}, false},
+		"two are":                                  {counts, unavailable("1"), three, []messages.Fact{purged("a")}, true},
+		"half is a share":                          {counts, available("50%"), all, []messages.Fact{purged("a"), purged("b"), purged("c")}, true},
+		"each by itself":                           {counts, each, all, []messages.Fact{purged("a")}, true},
+		"what leaves gracefully takes none":        {counts, available("4"), all, []messages.Fact{leaves("a", 1)}, false},
+		"what does not serve takes none":           {counts, available("4"), three, []messages.Fact{purged("d")}, false},
+		"what became unhealthy after it counts":    {counts, available("3"), all, []messages.Fact{purged("a"), unhealthy}, false},
+		"what became unhealthy before it does not": {counts, available("3"), and(all, unhealthy), []messages.Fact{purged("a")}, true},
+		"a user has it exceeded":                   {counts, available("4"), all, []messages.Fact{exceeded, purged("a")}, false},
+		"an edit of the instant":                   {counts, available("4"), all, []messages.Fact{&messages.BindingUpdated{Binding: "d/c"}, purged("a")}, false},
+		"a cluster whose condition is news":        {counts, available("4"), all, []messages.Fact{&messages.ConditionChanged{Cluster: "m1", Type: "Ready"}, purged("a")}, false},
+		"budgets that count for no workload":       {messages.Settings{}, available("4"), all, []messages.Fact{purged("a")}, false},
+		"a budget that bounds nothing but how":     {counts, api.EvictionBudgetSpec{}, all, []messages.Fact{purged("a")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			monitor, objects := invariant.New(c.settings, nil), fleet(0)

@@ -43,7 +43,7 @@ func TestAClusterStartsSoManyTogether(t *testing.T) {
 		broken   bool
 	}{
 		"one at a time":                       {one, []step{first}, false},
-		"two at once":                         {one, []step{{facts: and(arrives("a", must), arrives("b", must)...)}}, true},
+		"two together":                        {one, []step{{facts: and(arrives("a", must), arrives("b", must)...)}}, true},
 		"a second one too soon":               {one, []step{first, {facts: arrives("b", must)}}, true},
 		"a second one while the first starts": {one, []step{first, {arrives("b", must), starts}}, true},
 		"a second one when the first serves":  {one, []step{first, {arrives("b", must), well}}, false},
@@ -51,13 +51,13 @@ func TestAClusterStartsSoManyTogether(t *testing.T) {
 		"a second one when the first is over": {one, []step{first, {facts: []messages.Fact{&messages.EvictionEnded{Binding: "d/a", Cluster: "m1", Reason: messages.EndedTimeout}}}, {facts: arrives("b", must)}}, false},
 		"a second one that moves by choice":   {one, []step{first, {facts: arrives("b", may)}}, false},
 		"two where two may":                   {two, []step{first, {facts: arrives("b", must)}}, false},
-		"any number where nobody counts":      {none, []step{first, {facts: arrives("b", must)}}, false},
+		"any number where it is not counted":  {none, []step{first, {facts: arrives("b", must)}}, false},
 		"two while it backs off":              {none, []step{{facts: counted(1)}, first, {facts: arrives("b", must)}}, true},
 		"two while it still does":             {two, []step{{facts: counted(1)}, first, {facts: and(counted(1), arrives("b", must)...)}}, true},
 		"one before it backs off":             {none, []step{first, {facts: counted(1)}, {facts: arrives("b", must)}}, false},
 		"one as it begins to back off":        {none, []step{{facts: and(counted(1), arrives("a", must)...)}, {facts: arrives("b", must)}}, false},
 		"two when it no longer backs off":     {none, []step{{facts: counted(1)}, first, {facts: counted(0)}, {facts: arrives("b", must)}}, false},
-		"who counts only now knows of nobody": {one, []step{first, {facts: []messages.Fact{set("maxStartingPerCluster", "1")}}, {facts: arrives("b", must)}}, false},
+		"who counts only now knows of none":   {one, []step{first, {facts: []messages.Fact{set("maxStartingPerCluster", "1")}}, {facts: arrives("b", must)}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			monitor, objects := invariant.New(c.settings, nil), fleet(0)

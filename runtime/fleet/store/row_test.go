@@ -31,7 +31,7 @@ func TestABindingIsTheRowsUnlessSomethingIsMadeOfIt(t *testing.T) {
 		edit   func(*api.ResourceBinding)
 		shared bool
 	}{
-		"as it stands":                                   {func(*api.ResourceBinding) {}, true},
+		"as it is stored":                                {func(*api.ResourceBinding) {}, true},
 		"its generation is not counted":                  {func(b *api.ResourceBinding) { b.Generation = 0 }, false},
 		"the replicas that serve are in its status only": {func(b *api.ResourceBinding) { b.Status.AggregatedStatus[0].ReadyReplicas = 0 }, false},
 	} {

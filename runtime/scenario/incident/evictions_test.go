@@ -37,10 +37,10 @@ func TestDeparturesAreReadOffPlacements(t *testing.T) {
 		"one leaves, another takes over":     {[]string{placed(1, m12, nil), placed(5, m13, []string{"m2"}), placed(9, m13, nil)}, []string{"m2: 00:00:05 to m3:2, copy removed 00:00:09"}},
 		"who takes over is found later":      {[]string{placed(1, m12, nil), placed(5, m1, []string{"m2"}), placed(7, m13, []string{"m2"})}, []string{"m2: 00:00:05 to m3:2, copy not removed"}},
 		"those who were there take more":     {[]string{placed(1, m12, nil), placed(5, []string{"m1:4"}, []string{"m2"}), placed(9, []string{"m1:4"}, nil)}, []string{"m2: 00:00:05 to m1:2, copy removed 00:00:09"}},
-		"nobody takes over":                  {[]string{placed(1, m1, nil), placed(5, nil, []string{"m1"})}, []string{"m1: 00:00:05, copy not removed"}},
-		"a copy is let go at once":           {[]string{placed(1, m1, nil), placed(5, m2, nil)}, []string{"m1: 00:00:05 to m2:2, copy removed 00:00:05"}},
+		"no cluster takes over":              {[]string{placed(1, m1, nil), placed(5, nil, []string{"m1"})}, []string{"m1: 00:00:05, copy not removed"}},
+		"a copy is removed immediately":      {[]string{placed(1, m1, nil), placed(5, m2, nil)}, []string{"m1: 00:00:05 to m2:2, copy removed 00:00:05"}},
 		"a task is taken back":               {[]string{placed(1, m12, nil), placed(5, m13, []string{"m2"}), placed(9, m12, nil)}, []string{"m2: 00:00:05 to m3:2, withdrawn 00:00:09", "m3: 00:00:09 to m2:2, copy removed 00:00:09"}},
-		"two at once":                        {[]string{placed(1, m12, nil), placed(5, []string{"m3:2", "m4:2"}, []string{"m1", "m2"})}, []string{"m1: 00:00:05 to m3:2, m4:2, copy not removed", "m2: 00:00:05 to m3:2, m4:2, copy not removed"}},
+		"two together":                       {[]string{placed(1, m12, nil), placed(5, []string{"m3:2", "m4:2"}, []string{"m1", "m2"})}, []string{"m1: 00:00:05 to m3:2, m4:2, copy not removed", "m2: 00:00:05 to m3:2, m4:2, copy not removed"}},
 		"the same one again":                 {[]string{placed(1, m12, nil), placed(2, m1, []string{"m2"}), placed(3, m1, nil), placed(4, m12, nil), placed(5, m1, []string{"m2"})}, []string{"m2: 00:00:02, copy removed 00:00:03", "m2: 00:00:05, copy not removed"}},
 		"one that was leaving when it began": {[]string{line(incident.Stood, 0, binding("", m23, []string{"m1"})), placed(5, m23, nil)}, []string{"m1: 00:00:00, copy removed 00:00:05"}},
 		"a binding that is deleted":          {[]string{placed(1, m1, nil), line(incident.Deleted, 5, binding("", m1, nil)), line(incident.Added, 6, binding("", m2, nil))}, nil},
@@ -93,7 +93,7 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 		"a placement that is void": {[]messages.Fact{
 			&messages.Scheduled{Binding: web, Clusters: on("m1")}, &messages.ScheduleFailed{Binding: web}, &messages.ScheduleFailed{Binding: web, Cleared: true},
 		}, []string{"m1: 00:00:02, copy removed 00:00:02"}},
-		"one that stood": {[]messages.Fact{leaves("m9")}, []string{"m9: 00:00:00, copy not removed"}},
+		"one that was there before": {[]messages.Fact{leaves("m9")}, []string{"m9: 00:00:00, copy not removed"}},
 	} {
 		b := &api.ResourceBinding{}
 		b.Namespace, b.Name, b.Spec.Clusters = "shop", "web", on("m9")

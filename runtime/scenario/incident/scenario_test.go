@@ -43,17 +43,17 @@ func TestWhatUsersAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 		"an agent reports resources":                {[]string{plain}, cluster("m1", "", ready("True", "")+`, "resourceSummary": {"allocatable": {"cpu": "1"}}`), nil, []string{"5s m1 resources"}},
 		"a silence that no lease tells":             {[]string{plain}, cluster("m1", "", ready("Unknown", "ClusterStatusUnknown")), nil, []string{"5s m1 Ready=Unknown"}},
 		"a silence that a lease tells":              {[]string{plain, lease(0)}, cluster("m1", "", ready("Unknown", "ClusterStatusUnknown")), nil, []string{"0s m1 silent, renewed at 0s"}},
-		"somebody adds a taint":                     {[]string{plain}, cluster("m1", failed, ready("True", "")), nil, []string{"5s m1 failed:NoExecute"}},
-		"somebody removes a taint":                  {[]string{cluster("m1", failed, "")}, cluster("m1", "", ""), nil, []string{"5s m1 failed:NoExecute-"}},
+		"a user adds a taint":                       {[]string{plain}, cluster("m1", failed, ready("True", "")), nil, []string{"5s m1 failed:NoExecute"}},
+		"a user removes a taint":                    {[]string{cluster("m1", failed, "")}, cluster("m1", "", ""), nil, []string{"5s m1 failed:NoExecute-"}},
 		"the system adds its taint":                 {[]string{plain}, cluster("m1", notReady, ready("True", "")), nil, nil},
-		"somebody cordons":                          {[]string{plain}, cluster("m1", tainted("cluster.karmada.io/unschedulable", "NoSchedule"), ready("True", "")), nil, []string{"5s m1 cluster.karmada.io/unschedulable:NoSchedule"}},
+		"a user cordons":                            {[]string{plain}, cluster("m1", tainted("cluster.karmada.io/unschedulable", "NoSchedule"), ready("True", "")), nil, []string{"5s m1 cluster.karmada.io/unschedulable:NoSchedule"}},
 		"a policy's taint":                          {[]string{plain, failedPolicy}, cluster("m1", failed, ready("True", "")), nil, nil},
 		"a policy's taint goes":                     {[]string{cluster("m1", failed, ""), failedPolicy}, cluster("m1", "", ""), nil, nil},
 		"kubectl writes a policy's taint":           {[]string{plain, failedPolicy}, cluster("m1", failed, ready("True", "")), []string{"kubectl-taint"}, []string{"5s m1 failed:NoExecute"}},
 		"Karmada writes a taint of its own":         {[]string{plain}, cluster("m1", failed, ready("True", "")), []string{"karmada-controller-manager"}, nil},
 		"an agent's status says nothing of taints":  {[]string{plain, failedPolicy}, cluster("m1", failed, ready("True", "")), []string{"agent/status"}, nil},
 		"a cause says that it is a policy's":        {[]string{plain}, cluster("m1", failed, ready("True", "")+", "+caused("failed", "NoExecute", "policy")), nil, nil},
-		"a cause says that it is people's":          {[]string{plain, failedPolicy}, cluster("m1", failed, ready("True", "")+", "+caused("failed", "NoExecute", "user")), nil, []string{"5s m1 failed:NoExecute"}},
+		"a cause says that it is a user's":          {[]string{plain, failedPolicy}, cluster("m1", failed, ready("True", "")+", "+caused("failed", "NoExecute", "user")), nil, []string{"5s m1 failed:NoExecute"}},
 		"a taint only gets its time":                {[]string{cluster("m1", failed, "")}, cluster("m1", `"taints": [{"key": "failed", "effect": "NoExecute", "timeAdded": "2026-11-21T12:00:05Z"}]`, ""), nil, nil},
 		"labels and region":                         {[]string{cluster("m1", "", "")}, labelled, nil, []string{"5s m1 region eu labels map[tier:gold] taints 0"}},
 		"labels, beside a taint of the system":      {[]string{cluster("m1", notReady, "")}, labelled, []string{"karmada-x"}, []string{"5s m1 region eu labels map[tier:gold] taints 0"}},
@@ -71,7 +71,7 @@ func TestWhatUsersAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 		"a Governor that the daemon made":           {nil, governor, nil, nil},
 		"a setting is changed":                      {[]string{runsWith("leeward", "gracefulEvictionTimeout=5m")}, runsWith("leeward", "keepLastCopy=false"), nil, []string{"5s set gracefulEvictionTimeout=10m keepLastCopy=false"}},
 		"an engine that says what it runs with":     {nil, runsWith("leeward", "gracefulEvictionTimeout=5m"), nil, []string{"5s set gracefulEvictionTimeout=5m"}},
-		"a setting that nobody knows":               {[]string{runsWith("leeward")}, runsWith("leeward", "warpFactor=9"), nil, nil},
+		"a setting that is not known":               {[]string{runsWith("leeward")}, runsWith("leeward", "warpFactor=9"), nil, nil},
 		"an event":                                  {nil, event, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestHealthIsAsAgentsReportedIt(t *testing.T) {
 		lines []string
 		want  []string
 	}{
-		"one that fell ill and recovered": {
+		"one that became unhealthy and recovered": {
 			[]string{line(incident.Added, 10, work(1, 1, "Healthy")), line(incident.Modified, 20, work(1, 1, "Unhealthy")), line(incident.Modified, 25, work(1, 1, "Unhealthy")), line(incident.Modified, 30, work(1, 1, "Healthy"))},
 			[]string{"20s m1 shop/web-deployment is Unhealthy", "30s m1 shop/web-deployment is Healthy"},
 		},
@@ -165,10 +165,10 @@ func TestHealthIsAsAgentsReportedIt(t *testing.T) {
 			[]string{line(incident.Added, 10, work(1, 1, "Unhealthy")), line(incident.Deleted, 20, work(1, 1, "Unhealthy")), line(incident.Added, 30, work(1, 1, "Healthy"))},
 			[]string{"10s m1 shop/web-deployment is Unhealthy", "30s m1 shop/web-deployment is Healthy"},
 		},
-		"one that nobody heard of": {
+		"one that was not heard of": {
 			[]string{line(incident.Added, 10, work(1, 0, "")), line(incident.Deleted, 20, work(1, 0, "")), line(incident.Deleted, 21, work(1, 0, ""))}, nil,
 		},
-		"one that stood ill": {
+		"one that was unhealthy before": {
 			[]string{line(incident.Stood, 0, work(1, 1, "Unhealthy")), line(incident.Modified, 30, work(1, 1, "Healthy"))},
 			[]string{"0s m1 shop/web-deployment is Unhealthy", "30s m1 shop/web-deployment is Healthy"},
 		},
@@ -190,7 +190,7 @@ func TestCapacityIsAsAgentsReportedIt(t *testing.T) {
 			[]string{line(incident.Added, 10, crowded(1, 3, 3)), line(incident.Modified, 20, crowded(1, 3, 0))},
 			[]string{"10s m1 room for 0 of shop/web-deployment", "20s m1 room for -1 of shop/web-deployment"},
 		},
-		"they are given up: nobody knows of more room": {
+		"they are given up: no more capacity is known": {
 			[]string{line(incident.Added, 10, crowded(1, 3, 1)), line(incident.Modified, 20, crowded(2, 2, 0))},
 			[]string{"10s m1 room for 2 of shop/web-deployment"},
 		},
@@ -198,7 +198,7 @@ func TestCapacityIsAsAgentsReportedIt(t *testing.T) {
 			[]string{line(incident.Added, 10, crowded(1, 3, 1)), line(incident.Modified, 20, crowded(2, 2, 0)), line(incident.Modified, 30, crowded(3, 4, 0))},
 			[]string{"10s m1 room for 2 of shop/web-deployment", "30s m1 room for -1 of shop/web-deployment"},
 		},
-		"nobody knows how many replicas there are": {
+		"it is not known how many replicas there are": {
 			[]string{line(incident.Added, 10, strings.ReplaceAll(crowded(1, 3, 1), "Deployment", "Widget"))}, nil,
 		},
 	} {
@@ -226,7 +226,7 @@ func TestASilenceIsWhatALeaseDidNotHoldFor(t *testing.T) {
 		"a lease that is renewed in time": {[]string{line(incident.Stood, 0, lease(0)), line(incident.Modified, 20, lease(20)), line(incident.Modified, 585, lease(585))}, []string{"20s m1 silent, renewed at 20s", "9m45s m1 back"}},
 		"a lease that runs out":           {[]string{line(incident.Stood, 0, lease(0)), line(incident.Modified, 20, lease(20))}, []string{"20s m1 silent, renewed at 20s"}},
 		"a lease that says nothing new":   {[]string{line(incident.Modified, 20, lease(20)), line(incident.Modified, 580, lease(20))}, []string{"20s m1 silent, renewed at 20s"}},
-		"nobody could follow leases":      {[]string{line(incident.Stood, 0, lease(0)), about(incident.Lost, 5, "leases.coordination.k8s.io")}, nil},
+		"leases could not be followed":    {[]string{line(incident.Stood, 0, lease(0)), about(incident.Lost, 5, "leases.coordination.k8s.io")}, nil},
 	} {
 		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(incident.Under{})), name)
 	}

@@ -133,8 +133,8 @@ func TestWhoEndsOneOfSeveralEvictionsIsKnown(t *testing.T) {
 	a.stepsBack("karmada-controller-manager, graceful eviction (it wrote shop/web-deployment: it ended the task for m2); start the karmada-controller-manager with --controllers=*,-gracefulEviction")
 }
 
-// TestWherePeoplePlaceAWorkloadItRuns: their word is not undone, and from there Leeward decides again.
-func TestWherePeoplePlaceAWorkloadItRuns(t *testing.T) {
+// TestWhereUsersPlaceAWorkloadItRuns: their word is not undone, and from there Leeward decides again.
+func TestWhereUsersPlaceAWorkloadItRuns(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, opted, "web")
 	a := s.acts(opted).leads()
@@ -210,8 +210,8 @@ func TestBindingsOfAnotherSchedulerAreNotTouched(t *testing.T) {
 	require.Zero(t, a.faults.count())
 }
 
-// TestApplicationFailoverMayStayKarmadas: its eviction is taken over. Leeward schedules the rest, and ends it.
-func TestApplicationFailoverMayStayKarmadas(t *testing.T) {
+// TestApplicationFailoverMayRemainKarmadas: its eviction is taken over. Leeward schedules the rest, and ends it.
+func TestApplicationFailoverMayRemainKarmadas(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, opted, "web")
 	a := s.acts(opted, func(c *Config, _ *faults) { c.Act.ApplicationFailover = false }).leads()
@@ -229,8 +229,8 @@ func TestApplicationFailoverMayStayKarmadas(t *testing.T) {
 	require.NoError(t, a.Ready())
 }
 
-// TestGracefulEvictionMayStayKarmadas: its controller ends what Leeward began, and Leeward ends nothing.
-func TestGracefulEvictionMayStayKarmadas(t *testing.T) {
+// TestGracefulEvictionMayRemainKarmadas: its controller ends what Leeward began, and Leeward ends nothing.
+func TestGracefulEvictionMayRemainKarmadas(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, opted, "web", "db")
 	a := s.acts(opted, func(c *Config, _ *faults) { c.Act.GracefulEviction = false }).leads()

@@ -142,7 +142,7 @@ func TestDamageIsReported(t *testing.T) {
 		"a segment is gone":                            {"13.log", nil, "00019.log: the records from version 13 to 18 are missing before it"},
 		"the log since the snapshot is gone":           {"19.log", nil, ": there is no log after version 18"},
 		"a frame is no longer what it was":             {"13.log", flip(headSize + 10), "00013.log: damaged at offset 22: the header of the frame has a wrong checksum"},
-		"a file is somebody else's":                    {"19.log", flip(0), "00019.log: damaged at offset 0: this is no file of Leeward's"},
+		"a file is another program's":                  {"19.log", flip(0), "00019.log: damaged at offset 0: this is no file of Leeward's"},
 		"a file has another one's name":                {"19.log", flip(10), "00019.log: damaged at offset 0: the header is not that of a file of this name"},
 		"a file is from a newer Leeward":               {"19.log", flip(9), "00019.log: format 0 is not known to this program, which knows 1"},
 	} {
