@@ -162,6 +162,20 @@ func TestBesideAControllerThatHasJustActedADaemonDoesNotBegin(t *testing.T) {
 	s.until("m1:2 m3:2")
 }
 
+// TestATaintManagerThatHasJustActedIsSeenByWhatRemains: a task that it wrote, or, once that has ended, the clusters that it wrote.
+func TestATaintManagerThatHasJustActedIsSeenByWhatRemains(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web")
+	s.overwrites(controllers, "m1")
+	s.tasks(controllers, "web", task("m2", "TaintUntolerated", "TaintManager"))
+	theirs := func(c *Config, _ *faults) { c.Act.ApplicationFailover = false }
+	require.ErrorContains(t, <-s.acts(opted, theirs).ended, "karmada-controller-manager, taint manager (it wrote shop/web-deployment at 2026-11-28T06:00:00Z: a task for m2")
+	s.tasks(controllers, "web")
+	require.ErrorContains(t, <-s.acts(opted).ended, "karmada-controller-manager, taint manager or application failover (it wrote shop/web-deployment at 2026-11-28T06:00:00Z: it took a cluster off")
+	s.acts(opted, theirs).leads() // it may have been application failover
+	s.until("m1:2 m2:2")
+}
+
 // TestASchedulerThatRunsKeepsADaemonFromItsName: its Lease is fresh, or is renewed.
 func TestASchedulerThatRunsKeepsADaemonFromItsName(t *testing.T) {
 	t.Parallel()

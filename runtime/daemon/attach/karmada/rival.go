@@ -60,6 +60,9 @@ func (r *roles) decisive(c *conflict) *Rival {
 		return nil
 	}
 	is := c.now.Spec.GracefulEvictionTasks
+	if w := writerOf(c.now, fieldClusters); c.before == nil && r.applications && w != nil && w.Manager == controllers && !w.Time.Time.Before(c.since) {
+		return &Rival{c.by + ", taint manager or application failover", evidence + ": it took a cluster off", cureTaints + " and --controllers=*,-applicationFailover"}
+	}
 	for i := range is {
 		if at := is[i].CreationTimestamp; c.before == nil && !at.IsZero() && at.Before(&metav1.Time{Time: c.since}) {
 			continue
