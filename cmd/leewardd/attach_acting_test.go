@@ -18,6 +18,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/daemon/attach/karmada"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/store"
 )
 
 // documented is a command of a section of docs/attach.md, without its first word and the kubeconfig.
@@ -63,6 +64,7 @@ func newActingPlane(t *testing.T) *otherPlane {
 		o.create(catalog.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	o.workload("web")
+	o.create(catalog.Of(store.GovernorKey), &api.Governor{ObjectMeta: metav1.ObjectMeta{Name: api.GovernorName}})
 	o.allowOnly("attach-karmada-acting.yaml")
 	return o
 }
@@ -104,6 +106,10 @@ func TestCutOverAFleet(t *testing.T) {
 	o.awaits(func(b *api.ResourceBinding) bool { return placedOn(b, "m1", "m3") })
 	o.work("web", "m3")
 	o.awaits(func(b *api.ResourceBinding) bool { return len(b.Spec.GracefulEvictionTasks) == 0 })
+	require.Eventually(t, func() bool {
+		found, err := o.objects.Get(t.Context(), catalog.Of(store.GovernorKey), "", api.GovernorName)
+		return err == nil && len(found.(*api.Governor).Status.Permits) > 0
+	}, time.Minute, 10*time.Millisecond)
 	rights := rightsOf(t, "attach-karmada-acting.yaml")
 	asked := rightsAsked(o.requests())
 	for _, one := range rights {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/attach/writing"
@@ -123,6 +124,7 @@ type acting struct {
 	sending sync.WaitGroup
 	rival   chan *Rival
 	grudges grudges
+	governs *governing
 	// touched are the bindings that must be looked at, again is what was heard of bindings while requests were under way.
 	touched map[messages.BindingName]bool
 	again   []news
@@ -140,6 +142,7 @@ func newActing(ctx context.Context, d *deciding, l *writing.Lease) *acting {
 		deciding: d, lease: l, writes: newWrites(d.config.Metrics.Requested), answers: make(chan answered, writing.MostUnderWay),
 		rival: make(chan *Rival, 1), grudges: grudges{}, touched: map[messages.BindingName]bool{},
 	}
+	a.governs = &governing{acting: a, answers: make(chan governed, 1)}
 	d.twin.world.Store().Track()
 	if d.config.Act.Scheduler == api.DefaultScheduler {
 		a.sending.Go(func() { a.watchScheduler(ctx) })
@@ -193,6 +196,13 @@ func (a *acting) answered() <-chan answered {
 	return a.answers
 }
 
+func (a *acting) governed() <-chan governed {
+	if a == nil {
+		return nil
+	}
+	return a.governs.answers
+}
+
 func (a *acting) rivals() <-chan *Rival {
 	if a == nil {
 		return nil
@@ -224,6 +234,7 @@ func (a *acting) passing(all []news) []news {
 			a.writes.heard(name)
 			a.touched[name] = true
 		}
+		a.governs.dirty = a.governs.dirty || n.key == store.GovernorKey
 	}
 	return passed
 }
@@ -243,6 +254,7 @@ func (a *acting) round(ctx context.Context, now time.Time) error {
 		if name := bindingNamed(key); name != "" {
 			a.touched[name] = true
 		}
+		a.governs.dirty = a.governs.dirty || key == store.GovernorKey
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.touched)) {
 		a.want(name, now)
@@ -251,6 +263,7 @@ func (a *acting) round(ctx context.Context, now time.Time) error {
 	for _, s := range a.writes.due(now, func(name messages.BindingName) { a.want(name, now) }, a.request) {
 		a.sending.Go(func() { a.answers <- a.send(ctx, s) })
 	}
+	a.governs.write(ctx, now)
 	a.config.Metrics.Pending(len(a.writes.waiting), a.writes.window.Size())
 	return nil
 }
@@ -313,10 +326,11 @@ func (a *acting) request(name messages.BindingName) *sending {
 	if err != nil {
 		panic(fmt.Sprintf("attach: encode a change of %s: %v", name, err)) // it is made of strings, numbers and times
 	}
+	how := types.MergePatchType
 	if !status {
-		a.twin.wrote[name] = ours.Spec
+		how, a.twin.wrote[name] = types.JSONPatchType, ours.Spec
 	}
-	return &sending{name: name, key: store.BindingKey(name), body: body, status: status}
+	return &sending{name: name, key: store.BindingKey(name), body: body, how: how, status: status}
 }
 
 // send makes a request. None is under way longer than this process may lead.
@@ -335,11 +349,11 @@ func (a *acting) send(ctx context.Context, s *sending) answered {
 // patch makes the request, once, and returns the object as it is then.
 func patch(ctx context.Context, c rest.Interface, s *sending) (api.Object, error) {
 	k := &kind{Resource: catalog.Of(s.key), namespace: s.key.Namespace}
-	how, path := types.JSONPatchType, append(k.path(), s.key.Name)
+	path := append(k.path(), s.key.Name)
 	if s.status {
-		how, path = types.MergePatchType, append(path, "status")
+		path = append(path, "status")
 	}
-	answer := c.Patch(how).AbsPath(path...).Param("fieldManager", userAgent).MaxRetries(0).Body(s.body).Do(ctx)
+	answer := c.Patch(s.how).AbsPath(path...).Param("fieldManager", userAgent).MaxRetries(0).Body(s.body).Do(ctx)
 	if err := answer.Error(); err != nil { // in the server's words
 		return nil, err
 	}
@@ -386,5 +400,5 @@ func (a *acting) next(now time.Time) time.Time {
 	case len(a.again) > 0 || len(a.touched) > 0:
 		return now
 	}
-	return a.writes.next(now)
+	return actors.Earlier(a.governs.next, a.writes.next(now))
 }

@@ -204,6 +204,8 @@ func (a *Attachment) decide(ctx context.Context, i *inbox, l *writing.Lease) err
 			d.acting.writes.barred = false
 		case r := <-d.acting.answered():
 			d.acting.done(r)
+		case r := <-d.acting.governed():
+			d.acting.governs.done(r)
 		case r := <-d.acting.rivals():
 			return r
 		case ask := <-a.asked:

@@ -11,6 +11,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/observed"
+	"leeward/runtime/fleet/store"
 )
 
 // kind is a resource of the server that decisions are made of.
@@ -48,14 +49,14 @@ var kinds = func() (all []*kind) {
 }()
 
 // acted are the kinds that are followed where Leeward acts: Karmada's detector goes on making bindings of templates and policies, and its
-// controllers taint clusters.
-var acted = slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool {
+// controllers taint clusters. The Governor has what rates and breakers remember.
+var acted = append(slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool {
 	switch k.Kind.Kind {
 	case "PropagationPolicy", "ClusterPropagationPolicy", "WorkloadRebalancer", "PriorityClass", "ClusterTaintPolicy":
 		return true
 	}
 	return k.Template()
-})
+}), &kind{Resource: catalog.Of(store.GovernorKey)})
 
 // path is where its objects are.
 func (k *kind) path() []string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -50,6 +51,7 @@ type sending struct {
 	name   messages.BindingName
 	key    api.Key
 	body   []byte
+	how    types.PatchType
 	status bool
 	made   time.Time
 }

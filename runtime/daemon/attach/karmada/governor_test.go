@@ -1,0 +1,49 @@
+package karmada
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
+)
+
+// governor is that of the server.
+func (s *stage) governor() *api.Governor {
+	g := &api.Governor{}
+	require.NoError(s.t, json.Unmarshal([]byte(textOf(s.t, s.server.Get(governorPath).Object)), g))
+	return g
+}
+
+var governorPath = pathOf(store.GovernorKey)
+
+// TestAGovernorThatIsServedRemembers: what it counted survives a restart, and its pause holds evictions.
+func TestAGovernorThatIsServedRemembers(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web")
+	s.server.Put(governorPath, textOf(t, object(api.LeewardGroupVersion, "Governor", "", api.GovernorName, map[string]any{
+		"spec": map[string]any{"pause": map[string]any{"reason": "release day"}},
+	})))
+	first := s.acts(opted).leads()
+	s.until("m1:2 m2:2")
+	s.taint("m2", "failed")
+	require.Eventually(t, func() bool { return strings.Contains(first.log.String(), "release day") }, 20*time.Second, time.Millisecond, "%s", &first.log)
+	require.Contains(t, s.is("web"), "m1:2 m2:2")
+	s.server.Change("kubectl", governorPath, func(o *unstructured.Unstructured) { unstructured.RemoveNestedField(o.Object, "spec", "pause") })
+	s.until("m1:2 m3:2")
+	require.Eventually(t, func() bool {
+		s.clock.Add(governorPeriod)
+		return len(s.governor().Status.Permits) > 0
+	}, 20*time.Second, time.Millisecond)
+	require.Equal(t, "leeward", s.governor().Status.Profile)
+	first.stop()
+	second := s.acts(opted).leads()
+	second.look(func(d *deciding) {
+		require.Equal(t, s.governor().Status.Permits, d.twin.world.Store().Governor().Permits)
+	})
+}
