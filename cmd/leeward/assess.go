@@ -71,7 +71,7 @@ Exit codes:
   leeward assess -f docs/examples/fleet.yaml --fail-on any:down # no workload may be without a replica, even for a while
   leeward assess -f docs/examples/fleet.yaml --kind network --pairs --fail-on pair -o json
   leeward assess -f docs/examples/fleet.yaml --html assessment.html # a heat map, with details
-  kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward assess -f dump.yaml --profile karmada`,
+  kubectl get clusters,clustertaintpolicies,propagationpolicies,resourcebindings,deployments -A -o yaml > dump.yaml && leeward assess -f dump.yaml --profile karmada`,
 		Args: cobra.NoArgs,
 		RunE: a.run,
 	}

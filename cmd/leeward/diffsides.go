@@ -260,6 +260,9 @@ func (s *diffSide) read(ctx context.Context, listed []api.Object, host string, s
 		return err
 	}
 	for _, fleet := range s.side.Fleets {
+		if err := forecast.Claims(fleet.Objects, with); err != nil {
+			return err
+		}
 		onTop(fleet, with)
 	}
 	return nil

@@ -62,7 +62,7 @@ Exit codes:
   leeward explain node eu-1/a1 -f scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --scenario a-rack-fails-and-its-cluster-has-capacity --at 2m
   leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
   leeward explain pod web-5d9c -n shop --context eu-1
-  kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
+  kubectl get clusters,clustertaintpolicies,propagationpolicies,resourcebindings,deployments -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
 		Args: cobra.ExactArgs(2),
 		RunE: e.run,
 	}

@@ -63,7 +63,7 @@ Exit codes:
   leeward init -f docs/examples/fleet.yaml                       # print the scenarios
   leeward init -f docs/examples/fleet.yaml --out first.yaml && leeward replay first.yaml
   leeward init -f docs/examples/fleet.yaml --most 10 --kind network --profile karmada
-  kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward init -f dump.yaml --out first.yaml`,
+  kubectl get clusters,clustertaintpolicies,propagationpolicies,resourcebindings,deployments -A -o yaml > dump.yaml && leeward init -f dump.yaml --out first.yaml`,
 		Args: cobra.NoArgs,
 		RunE: d.run,
 	}

@@ -55,8 +55,8 @@ func indented(output string) string {
 
 func TestEachPageOfACommandShowsItsRealOutput(t *testing.T) {
 	t.Chdir("../..")
-	for _, command := range []string{"assess", "what-if", "explain", "lint", "diff", "sweep"} {
-		showsItsOutputs(t, "docs/"+command+".md")
+	for _, page := range []string{"assess", "what-if", "explain", "lint", "diff", "sweep", "from-a-dump"} {
+		showsItsOutputs(t, "docs/"+page+".md")
 	}
 }
 

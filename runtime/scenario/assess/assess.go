@@ -155,16 +155,16 @@ func settle(ctx context.Context, c *Config) (*fleet, string, error) {
 	if err := w.EachDue(ctx, f.now.Add(-1), w.Settle); err != nil {
 		return nil, "", err
 	}
-	if err := f.read(w.Store(), c.By); err != nil {
+	if err := f.read(w.Store(), ready, c.By); err != nil {
 		return nil, "", err
 	}
 	return f, ready.Profile, nil
 }
 
 // read takes the objects of a fleet that has settled.
-func (f *fleet) read(s *store.Store, by string) error {
+func (f *fleet) read(s *store.Store, ready *forecast.Fleet, by string) error {
 	for _, o := range s.List("Cluster") {
-		f.clusters = append(f.clusters, o.(*api.Cluster))
+		f.clusters = append(f.clusters, ready.Others(o.(*api.Cluster)))
 	}
 	if len(f.clusters) == 0 {
 		return &Invalid{Problem: errors.New("holds no Cluster: nothing can fail")}

@@ -34,11 +34,13 @@ type Decided struct {
 	what string
 }
 
-// isDecision reports whether a fact is a decision, and no report of what came of one.
+// isDecision reports whether a fact is a decision that changes something, and no report of what came of one.
 func isDecision(f messages.Fact) bool {
-	switch f.(type) {
-	case *messages.HealthChanged, *messages.HealthForgotten, *messages.BindingDeleted:
+	switch f := f.(type) {
+	case *messages.HealthChanged, *messages.HealthForgotten, *messages.BindingDeleted, *messages.PlacementConfirmed:
 		return false
+	case *messages.Scheduled: // a workload that was placed again and remains where it is: nothing changes
+		return placed(f.Clusters) != placed(f.Before)
 	case *messages.TaintAdded, *messages.TaintRemoved, *messages.WorkloadsStay, *messages.GovernorChanged, *messages.BreakerChanged,
 		*messages.HandoverBlocked, *messages.RescheduleRequested, *messages.ActivationDeferred, *messages.BindingDescheduled:
 		return true

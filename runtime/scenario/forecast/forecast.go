@@ -54,6 +54,18 @@ type Fleet struct {
 	Members map[messages.ClusterName]messages.MemberBehaviour
 	// Objects are those to apply at Start.
 	Objects []manifest.Document
+	// own is what copies take of what clusters report as allocated; nil: clusters report without them.
+	own store.ClusterUsage
+}
+
+// Others is a cluster that reports what others take of it, without the copies of workloads: these are counted by their placements.
+func (f *Fleet) Others(c *api.Cluster) *api.Cluster {
+	if f.own == nil {
+		return c
+	}
+	others := *c
+	others.Status.ResourceSummary = f.own.Others(messages.ClusterName(c.Name), c.Status.ResourceSummary)
+	return &others
 }
 
 // Prepare checks a fleet, under a profile and settings on top of its own. A copy takes startup on clusters of which the fleet does
@@ -78,15 +90,19 @@ func Prepare(s *scenario.Scenario, profile string, set []config.Override, startu
 		return nil, &Invalid{err}
 	}
 	f.Members = members(s, startup)
-	f.Objects = reported(s.Objects, f.Settings.CapacityReservation)
+	if f.Objects = s.Objects; f.Settings.CapacityReservation {
+		f.Objects = reported(s.Objects)
+		return f, nil
+	}
+	f.own = store.ClusterUsage{}
+	for _, d := range s.Objects {
+		f.own.Count(store.AsBinding(d.Object), 1)
+	}
 	return f, nil
 }
 
-// reported are the objects, whose clusters report what others take of them where copies that run are counted by themselves.
-func reported(documents []manifest.Document, counted bool) []manifest.Document {
-	if !counted {
-		return documents
-	}
+// reported are the objects, whose clusters report what others take of them: copies that run are counted by themselves.
+func reported(documents []manifest.Document) []manifest.Document {
 	documents = slices.Clone(documents)
 	objects := make([]api.Object, len(documents))
 	for i := range documents {

@@ -1,6 +1,8 @@
 package forecast
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -47,10 +49,16 @@ func (u UsageOf) Add(spec *api.BindingSpec, replicas int64) {
 	}
 }
 
+// readable is how many thousandths of a processor are too many to be written as thousandths.
+const readable = 10_000
+
 // Quantity is an amount as people write it.
 func Quantity(what corev1.ResourceName, units int64) string {
 	switch what {
 	case corev1.ResourceCPU:
+		if units%1000 != 0 && (units >= readable || units <= -readable) {
+			return strconv.FormatFloat(float64(units)/1000, 'f', -1, 64)
+		}
 		return resource.NewMilliQuantity(units, resource.DecimalSI).String()
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return resource.NewQuantity(units, resource.BinarySI).String()

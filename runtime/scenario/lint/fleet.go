@@ -30,26 +30,40 @@ func notReady(u *unit, r *reporter) {
 	if off == "" && u.settings.FailoverEvictionTimeout > 0 {
 		return
 	}
-	var names []string
-	first := -1
+	clusters := map[string][]*cluster{} // by the statuses of Ready to which nothing reacts
 	for i := range u.clusters {
-		if off == "" && u.reacts(&u.clusters[i], metav1.ConditionFalse) && u.reacts(&u.clusters[i], metav1.ConditionUnknown) {
-			continue
+		var missing []string
+		for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
+			if off != "" || !u.reacts(&u.clusters[i], status) {
+				missing = append(missing, string(status))
+			}
 		}
-		if first < 0 {
-			first = i
-		}
-		if !slices.Contains(names, u.clusters[i].Name) {
-			names = append(names, u.clusters[i].Name)
+		if len(missing) > 0 {
+			key := strings.Join(missing, " or ")
+			clusters[key] = append(clusters[key], &u.clusters[i])
 		}
 	}
-	if first < 0 {
-		return
+	for _, missing := range sortedNames(clusters) {
+		u.nothingReacts(r, clusters[missing], missing, off)
 	}
-	why := "no policy adds a NoExecute taint when it is not Ready or Unknown: its workloads remain there, whatever happens to it"
+}
+
+// nothingReacts reports clusters on which nothing reacts to a Ready of some statuses, or nothing evicts.
+func (u *unit) nothingReacts(r *reporter, clusters []*cluster, missing, off string) {
+	why := "no policy adds a NoExecute taint when its Ready is " + missing + ": its workloads remain there, whatever happens to it"
 	fix := "add a ClusterTaintPolicy: addOnConditions Ready NotIn [\"True\"], removeOnConditions Ready In [\"True\"], a taint with NoExecute"
-	if off != "" {
+	switch {
+	case off != "":
 		why, fix = "nothing evicts, whatever policies say: "+off, "turn evictions on: set failover and enableNoExecuteTaintEviction"
+	case missing == string(metav1.ConditionUnknown):
+		why += "; it is Unknown when its agent is silent"
+		fix = "have addOnConditions of the policy that reacts to False match Unknown, too: Ready NotIn [\"True\"]"
+	}
+	var names []string
+	for _, c := range clusters {
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
 	}
 	if len(names) > 1 {
 		why = listed(names) + ": " + why
@@ -60,18 +74,15 @@ func notReady(u *unit, r *reporter) {
 			w.policy(p.Name, &p.Spec)
 		}
 	}
-	status := metav1.ConditionFalse
-	if off == "" && u.reacts(&u.clusters[first], status) {
-		status = metav1.ConditionUnknown
-	}
+	status, _, _ := strings.Cut(missing, " ")
 	w.duration = "2h"
-	w.step("1m", "condition", fields{"cluster": "m1", "type": api.ConditionReady, "status": string(status)})
+	w.step("1m", "condition", fields{"cluster": "m1", "type": api.ConditionReady, "status": status})
 	w.expects("never", true, "event", fields{"kind": "EvictionStarted"}).expects("at", "2h", "binding", fields{"name": "web", "clusters": fields{"m1": 2}})
 	severity := Warning
 	if !u.manifests() {
 		severity = Info
 	}
-	r.add(found{at: u.clusters[first].Document, severity: severity, why: why, fix: fix, witness: w})
+	r.add(found{at: clusters[0].Document, severity: severity, why: why, fix: fix, witness: w})
 }
 
 // reacts reports whether some policy evicts from a cluster whose Ready has a status.

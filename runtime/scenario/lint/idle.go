@@ -29,9 +29,15 @@ var idle = []idleSettings{
 			"resourceEvictionRate", "evictionWorkers", "evictionOrder", "fleetEvictionRate", "regionEvictionRate", "clusterEvictionRate", "evictionBurst",
 			"evictionBudgets", "unhealthyClusterThreshold", "unhealthyRegionThreshold", "largeFleetSize", "secondaryEvictionRate", "stormCooldown",
 			"fleetBreakerShare", "regionBreakerShare", "priorityBreakerShare", "breakerMinimum", "breakerWindow", "breakerCooldown", "breakerTrials",
-			"taintRelistPeriod",
+			"taintRelistPeriod", "enableTaintManager", "noExecuteTaintEvictionPurgeMode", "withdrawOnRecovery",
 		},
 		func(u *unit) bool { return !u.settings.Evicts() }, "nothing evicts for taints", nothingEvicts,
+	},
+	{
+		[]string{"enableNoExecuteTaintEviction"}, func(u *unit) bool { return !u.settings.Evicts() }, "enableTaintManager or failover is false", nothingEvicts,
+	},
+	{
+		[]string{"failoverEvictionTimeout"}, with(func(s *messages.Settings) bool { return !s.Failover }), "failover is false: no cluster is tainted for it", notReadyForLong,
 	},
 	{
 		[]string{"evictionBurst"},
@@ -48,6 +54,10 @@ var idle = []idleSettings{
 		with(func(s *messages.Settings) bool {
 			return s.UnhealthyClusterThreshold == 0 && s.UnhealthyRegionThreshold == 0 && s.BlackoutThreshold == 0
 		}), "unhealthyClusterThreshold, unhealthyRegionThreshold and blackoutThreshold are 0", someNotReady,
+	},
+	{
+		[]string{"largeFleetSize"}, with(func(s *messages.Settings) bool { return s.SecondaryEvictionRate == 0 }),
+		"secondaryEvictionRate is 0: evictions stop in a fleet of any size", stopsNotSlows,
 	},
 	{
 		[]string{"breakerMinimum", "breakerWindow", "breakerCooldown", "breakerTrials"}, with(func(s *messages.Settings) bool { return !s.Breaks() }),
@@ -70,6 +80,18 @@ var idle = []idleSettings{
 		},
 	},
 	{
+		[]string{"evictionNeedsState", "stateForAnyPurgeMode"}, with(func(s *messages.Settings) bool { return !s.StatefulFailoverInjection }),
+		"statefulFailoverInjection is false", stateThatIsLost,
+	},
+	{
+		[]string{"failoverKeepsQuota"}, with(func(s *messages.Settings) bool { return !s.FederatedQuotaEnforcement }),
+		"federatedQuotaEnforcement is false", quotaThatIsIgnored,
+	},
+	{
+		[]string{"exactComponentSets"}, with(func(s *messages.Settings) bool { return !s.MultiplePodTemplatesScheduling }),
+		"multiplePodTemplatesScheduling is false", componentsThatDoNotFit,
+	},
+	{
 		[]string{"unschedulableThreshold", "deschedulingInterval"}, with(func(s *messages.Settings) bool { return !s.EnableDescheduler }),
 		"enableDescheduler is false", replicasThatWait,
 	},
@@ -79,7 +101,22 @@ var idle = []idleSettings{
 		"failover is false: ClusterTaintPolicies are accepted and ignored", policyThatIsIgnored,
 	},
 	{
-		nil, func(u *unit) bool { return !u.OfNodes && len(u.MemberNodes) == 0 },
+		[]string{"podNotReadyTolerationSeconds", "podUnreachableTolerationSeconds"}, withNodes(func(s *messages.Settings) bool { return !s.DefaultTolerationSeconds }),
+		"defaultTolerationSeconds is false", podsWithoutTolerations,
+	},
+	{
+		[]string{"kubeAPIBurst"}, withNodes(func(s *messages.Settings) bool { return s.KubeAPIQPS == 0 }), "kubeAPIQPS is 0", evictedTogether,
+	},
+	{
+		[]string{"largeClusterSizeThreshold"}, withNodes(func(s *messages.Settings) bool { return s.SecondaryNodeEvictionRate == 0 }),
+		"secondaryNodeEvictionRate is 0: no more nodes are tainted in a zone of any size", zoneThatStops,
+	},
+	{
+		[]string{"zoneRateRecovers"}, withNodes(func(s *messages.Settings) bool { return s.NodeEvictionRate != 1 && s.SecondaryNodeEvictionRate != 1 }),
+		"neither nodeEvictionRate nor secondaryNodeEvictionRate is 1", zoneThatRecovers,
+	},
+	{
+		nil, func(u *unit) bool { return !u.hasNodes() },
 		noNodes, func(u *unit) *witness { return u.storm() },
 	},
 }
@@ -96,6 +133,13 @@ func (s *idleSettings) has(field string) bool {
 func with(when func(*messages.Settings) bool) func(*unit) bool {
 	return func(u *unit) bool { return when(&u.settings) }
 }
+
+// withNodes asks the settings of a fleet whose clusters have nodes.
+func withNodes(when func(*messages.Settings) bool) func(*unit) bool {
+	return func(u *unit) bool { return u.hasNodes() && when(&u.settings) }
+}
+
+func (u *unit) hasNodes() bool { return u.OfNodes || len(u.MemberNodes) > 0 }
 
 // ofNodeTier returns the settings whose comments say that they are of the node tier.
 var ofNodeTier = sync.OnceValue(func() (names []string) {
@@ -163,6 +207,13 @@ func someNotReady(u *unit) *witness {
 	w.clusters("n1", "n2", "n3")
 	w.timeline = append([]fields{{"at": "30s", "condition": fields{"cluster": "n*", "type": api.ConditionReady, "status": "False"}}}, w.timeline...)
 	return w
+}
+
+// stopsNotSlows is a storm in which so many clusters are not Ready that evictions slow down in a large fleet.
+func stopsNotSlows(u *unit) *witness {
+	w := someNotReady(u).set("largeFleetSize", 1).set("blackoutThreshold", 0).set("unhealthyClusterThreshold", "0.3").set("unhealthyRegionThreshold", 0)
+	w.expect = nil
+	return w.expects("never", true, "event", fields{"kind": "EvictionStarted"})
 }
 
 // startsThatFail has copies evicted to a cluster on which nothing becomes healthy.

@@ -41,7 +41,23 @@ var asleep = map[string]struct{ asleep, awake map[string]any }{
 	"failover is false: ClusterTaintPolicies are accepted and ignored": {
 		map[string]any{"enableNoExecuteTaintEviction": false, "failover": false}, map[string]any{"failover": true},
 	},
+	"enableTaintManager or failover is false":                                         {map[string]any{"enableTaintManager": false}, map[string]any{"enableTaintManager": true}},
+	"secondaryEvictionRate is 0: evictions stop in a fleet of any size":               {map[string]any{"secondaryEvictionRate": 0, "unhealthyClusterThreshold": "0.3"}, map[string]any{"secondaryEvictionRate": 1, "unhealthyClusterThreshold": "0.3"}},
+	"failover is false: no cluster is tainted for it":                                 {map[string]any{"enableNoExecuteTaintEviction": false, "failover": false}, map[string]any{"failover": true}},
+	"statefulFailoverInjection is false":                                              {map[string]any{"statefulFailoverInjection": false}, map[string]any{"statefulFailoverInjection": true}},
+	"federatedQuotaEnforcement is false":                                              {map[string]any{"federatedQuotaEnforcement": false}, map[string]any{"federatedQuotaEnforcement": true}},
+	"multiplePodTemplatesScheduling is false":                                         {map[string]any{"multiplePodTemplatesScheduling": false}, map[string]any{"multiplePodTemplatesScheduling": true}},
+	"defaultTolerationSeconds is false":                                               {map[string]any{"defaultTolerationSeconds": false}, map[string]any{"defaultTolerationSeconds": true}},
+	"kubeAPIQPS is 0":                                                                 {map[string]any{"kubeAPIQPS": 0}, map[string]any{"kubeAPIQPS": "0.01"}},
+	"secondaryNodeEvictionRate is 0: no more nodes are tainted in a zone of any size": {map[string]any{"secondaryNodeEvictionRate": 0}, map[string]any{"secondaryNodeEvictionRate": "0.5"}},
+	"neither nodeEvictionRate nor secondaryNodeEvictionRate is 1":                     {map[string]any{"nodeEvictionRate": "0.5"}, map[string]any{"nodeEvictionRate": 1}},
 	noNodes: {},
+}
+
+// onNodes are the reasons of settings that only do nothing where clusters have nodes.
+var onNodes = []string{
+	"defaultTolerationSeconds is false", "kubeAPIQPS is 0", "secondaryNodeEvictionRate is 0: no more nodes are tainted in a zone of any size",
+	"neither nodeEvictionRate nor secondaryNodeEvictionRate is 1",
 }
 
 // overridden are settings in the order of their names, on top of those that evict.
@@ -55,10 +71,14 @@ func overridden(base, more map[string]any) (all []config.Override) {
 }
 
 // idly is what lint finds in a scenario that has a setting and others that put it to sleep.
-func idly(t *testing.T, profile, field, value string, others map[string]any) []*Finding {
+func idly(t *testing.T, profile, field, value string, others map[string]any, nodes bool) []*Finding {
 	t.Helper()
 	var text strings.Builder
-	fmt.Fprintf(&text, "apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n  profile: %s\n  fleet: [{name: m1}]\n  config:\n    %s: %s\n", profile, field, value)
+	cluster := "{name: m1}"
+	if nodes {
+		cluster = "{name: m1, nodes: [{name: n1}]}"
+	}
+	fmt.Fprintf(&text, "apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n  profile: %s\n  fleet: [%s]\n  config:\n    %s: %s\n", profile, cluster, field, value)
 	settings := maps.Clone(evicting)
 	maps.Copy(settings, others)
 	for _, o := range overridden(settings, nil) {
@@ -131,7 +151,7 @@ func TestSettingsThatDoNothingAreFoundAndTheirWitnessesFailWhereTheyDoSomething(
 				continue
 			}
 			for _, profile := range []string{"karmada-legacy", "karmada", "leeward"} {
-				found := idly(t, profile, field.Name, valueOf(field, profile), of.asleep)
+				found := idly(t, profile, field.Name, valueOf(field, profile), of.asleep, slices.Contains(onNodes, s.why))
 				at := slices.IndexFunc(found, func(f *Finding) bool { return f.Field == "spec.config."+field.Name })
 				require.GreaterOrEqual(t, at, 0, "%s in %s", field.Name, profile)
 				require.Contains(t, found[at].Why, s.why)
@@ -145,7 +165,7 @@ func TestSettingsThatDoNothingAreFoundAndTheirWitnessesFailWhereTheyDoSomething(
 					run := played(t, found[at], overridden(evicting, of.awake))
 					require.Positive(t, run.Failures(), "%s in %s: with %v the witness must fail", field.Name, profile, of.awake)
 				}
-				awake := idly(t, profile, field.Name, valueOf(field, profile), of.awake)
+				awake := idly(t, profile, field.Name, valueOf(field, profile), of.awake, slices.Contains(onNodes, s.why))
 				require.Equal(t, s.why == noNodes, slices.ContainsFunc(awake, func(f *Finding) bool { return f.Why == found[at].Why }), "%s in %s, awake", field.Name, profile)
 			}
 		}

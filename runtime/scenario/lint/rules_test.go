@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +126,16 @@ func TestASoundFleetHasNoFinding(t *testing.T) {
 	require.Equal(t, 6, r.Objects)
 }
 
+// A policy that reacts to False and not to Unknown leaves the workloads of a cluster whose agent is silent.
+func TestUnknownIsNotReadyToo(t *testing.T) {
+	half := strings.Replace(sound, `NotIn, statusValues: ["True"], for`, `In, statusValues: ["False"], for`, 1)
+	r := linted(t, Options{}, half+cluster3)
+	require.Equal(t, []string{"LW007"}, idsOf(r))
+	require.Contains(t, r.Findings[0].Why, "m1, m2, m3: no policy adds a NoExecute taint when its Ready is Unknown: ")
+	require.Contains(t, r.Findings[0].Fix, "match Unknown, too")
+	holds(t, r.Findings[0])
+}
+
 func TestProfilesDecide(t *testing.T) {
 	r := linted(t, Options{Profile: "karmada"}, sound+cluster3)
 	require.Equal(t, []string{"LW020", "LW007"}, idsOf(r), "Karmada ignores the policy, and so nothing evicts")
@@ -186,6 +197,22 @@ func TestFieldsThatWereReplacedAreStale(t *testing.T) {
 	require.Equal(t, 1, run.Failures())
 	both := strings.Replace(old, "association: true", "association: true\n  propagateDeps: true", 1)
 	require.Contains(t, linted(t, Options{}, both).Findings[0].Fix, "omit it")
+
+	r = linted(t, Options{}, fault(t, "LW021"))
+	at := slices.IndexFunc(r.Findings, func(f *Finding) bool { return f.Field == "spec.targetCluster" })
+	require.GreaterOrEqual(t, at, 0)
+	holds(t, r.Findings[at])
+	name, text, err = r.Findings[at].Witness()
+	require.NoError(t, err)
+	for _, old := range []string{"\n        overriders:\n          labelsOverrider:\n          - operator: add\n            value:\n              a: b\n", "\n        targetCluster:\n          clusterNames:\n          - m1\n"} {
+		require.Contains(t, text, old)
+		text = strings.Replace(text, old, "\n", 1)
+	}
+	scenarios, problems = scenario.Disk.Decode(name, []byte(text))
+	require.Empty(t, problems)
+	run, err = replay.Play(scenarios[0], replay.Options{Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, 1, run.Failures(), "without the old fields the rule is taken")
 
 	r = linted(t, Options{}, sound+strings.Replace(cluster3, "region: eu}", "region: eu, zone: a}", 1))
 	require.Equal(t, []string{"LW021"}, idsOf(r))

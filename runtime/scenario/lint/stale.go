@@ -116,18 +116,19 @@ func (u *unit) staleOverride(r *reporter, f found, spec *api.OverrideSpec) {
 		return
 	}
 	f.fix = "move targetCluster and overriders into an item of overrideRules"
-	f.why = "targetCluster and overriders are deprecated in favour of overrideRules"
-	meta := fields{"name": "old"}
-	w := u.witness().clusters("m1").web(1).places(fields{})
-	rules := fields{"overriders": fields{"labelsOverrider": []any{fields{"operator": "add", "value": fields{"from": "overriders"}}}}}
-	if len(spec.OverrideRules) > 0 {
-		f.why += ", and ignored beside these"
+	f.why = "targetCluster and overriders are deprecated in favour of overrideRules, and refused beside them: no rule can be added to this policy"
+	written := func(more fields) fields {
+		more["overriders"] = spec.Overriders
+		if spec.TargetCluster != nil {
+			more["targetCluster"] = spec.TargetCluster
+		}
+		return fields{"apiVersion": api.PolicyGroupVersion, "kind": "OverridePolicy", "metadata": fields{"name": "old"}, "spec": more}
 	}
-	w.objects = append(w.objects, fields{"apiVersion": api.PolicyGroupVersion, "kind": "OverridePolicy", "metadata": meta, "spec": rules})
-	f.witness = w.expects("at", "1m", "object", fields{
-		"apiVersion": api.PolicyGroupVersion, "kind": "OverridePolicy", "metadata": fields{"name": "old", "namespace": "default"},
-		"spec": fields{"overrideRules": nil},
-	})
+	w := u.witness().clusters("m1").web(1).places(fields{})
+	w.objects = append(w.objects, written(fields{}))
+	rule := fields{"overriders": fields{"labelsOverrider": []any{fields{"operator": "add", "value": fields{"rule": "new"}}}}}
+	w.timeline = append(w.timeline, fields{"at": "1m", "mayFail": true, "apply": written(fields{"overrideRules": []any{rule}})})
+	f.witness = w.expects("at", "1m", "event", fields{"kind": "ObjectRejected"})
 	r.add(f)
 }
 

@@ -136,7 +136,7 @@ func (p *player) compare(run *replay.Run, base *state) *Prediction {
 	r.Stays, r.Busiest = stays(base, end), busiest(r.Evictions)
 	p.troubles(r, f, end)
 	r.moves(base, end)
-	r.capacity(base, end)
+	r.capacity(base, end, p.ready)
 	if f.total > 0 {
 		r.Lowest = float64(f.lowest) / float64(f.total)
 	}
@@ -267,9 +267,9 @@ func (r *Prediction) moves(base, end *state) {
 }
 
 // capacity is how much of each cluster is free without and with the changes.
-func (r *Prediction) capacity(base, end *state) {
+func (r *Prediction) capacity(base, end *state, ready *forecast.Fleet) {
 	for _, c := range end.clusters {
-		has, others := forecast.CapacityOf(c)
+		has, others := forecast.CapacityOf(ready.Others(c))
 		var all []Capacity
 		for what, q := range has { // sorted below
 			left := api.Units(what, q)

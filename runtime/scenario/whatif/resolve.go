@@ -65,6 +65,9 @@ func (r *resolver) applied(c *Change) []manifest.Document {
 		r.bad(c, "file", "holds %d objects, more than %d", len(documents), mostApplied)
 		return nil
 	}
+	if err := forecast.Claims(r.objects, documents); err != nil {
+		r.problems = append(r.problems, c.wrong("file", err))
+	}
 	r.objects = append(r.objects, documents...)
 	return documents
 }
