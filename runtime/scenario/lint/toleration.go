@@ -88,7 +88,7 @@ func toleratedByNone(u *unit, r *reporter) {
 		w.expects("within", fields{"after": "1m", "for": "1m"}, "event", fields{"kind": "EvictionStarted", "cluster": "m1"})
 		r.add(found{
 			at: p.Document, field: fmt.Sprintf("spec.taints[%d]", i),
-			why:     fmt.Sprintf("none of %d placements tolerates %s: it evicts all their workloads immediately", len(u.placed), taint.String(&t)),
+			why:     fmt.Sprintf("no placement of %d tolerates %s: it evicts all their workloads immediately", len(u.placed), taint.String(&t)),
 			fix:     "that may be the intention; else give placements a toleration with tolerationSeconds for the time that a short failure takes",
 			witness: w,
 		})

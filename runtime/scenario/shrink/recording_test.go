@@ -150,3 +150,27 @@ func TestARunThatEndsEarlyIsShrunkAsOneThatLastsNoLonger(t *testing.T) {
 	_, err = Shrink(context.Background(), c)
 	require.ErrorIs(t, err, ErrHolds, "what comes later fails for its end alone")
 }
+
+// FuzzHistory: a recording that can be read can be taken apart, and be read again, with everything or with nothing of it kept.
+func FuzzHistory(f *testing.F) {
+	whole, err := os.ReadFile(recordings + "nginx-is-evicted-from-a-failed-cluster.jsonl")
+	require.NoError(f, err)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	f.Add(bytes.Join(lines[:min(len(lines), 20)], nil), int64(0))
+	f.Add(bytes.Join(append(lines[:2:2], lines[len(lines)-4:]...), nil), int64(time.Second))
+	f.Fuzz(func(t *testing.T, data []byte, until int64) {
+		i, err := incident.Read("r.jsonl", data)
+		if err != nil {
+			return
+		}
+		h := &history{config: &Config{Scenario: &scenario.Scenario{File: "r.jsonl", Profile: i.Profile, Config: i.Config}, Until: time.Duration(max(0, until))}}
+		if h.takeApart(data) != nil {
+			return // of settings that no profile has
+		}
+		for range 2 {
+			_, err := incident.Read("r.jsonl", h.text())
+			require.NoError(t, err, string(h.text()))
+			h.families, h.changes = nil, nil
+		}
+	})
+}

@@ -186,3 +186,14 @@ type Outage struct {
 	// For is how long it lasts; zero: without an end.
 	For time.Duration
 }
+
+// flags are those that say how and how long what is lost fails, where that is not by power and without an end.
+func (o *Outage) flags() (text string) {
+	if o.For > 0 {
+		text = " --for " + span.String(o.For)
+	}
+	if o.Kind != messages.OutagePower && o.Kind != "" {
+		text += " --kind " + string(o.Kind)
+	}
+	return text
+}

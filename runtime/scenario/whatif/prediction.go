@@ -126,7 +126,11 @@ func (p *player) compare(run *replay.Run, base *state) *Prediction {
 	f.all(run)
 	r := &Prediction{IsPrediction: true, Profile: run.Profile, Seed: run.Seed, Clusters: len(base.clusters), Workloads: len(base.names), By: cmp.Or(p.config.By, forecast.ByNamespace), Lowest: 1}
 	for _, c := range p.config.Changes {
-		r.Changes = append(r.Changes, c.String())
+		text := c.String()
+		if c.Flag == FlagLose {
+			text += p.config.Outage.flags()
+		}
+		r.Changes = append(r.Changes, text)
 	}
 	without := base.outcome
 	if without == nil {

@@ -20,7 +20,8 @@ const mostNamed = 20
 // WriteText writes a prediction for people. Wide omits nothing.
 func WriteText(w io.Writer, p *Prediction, wide bool) error {
 	t := &text{wide: wide}
-	t.line("what-if: %d clusters, %d workloads; profile %s, seed %d; nothing is written", p.Clusters, p.Workloads, p.Profile, p.Seed)
+	t.line("what-if: %s, %s; profile %s, seed %d; nothing is written",
+		rehearsal.Counted(p.Clusters, "cluster"), rehearsal.Counted(p.Workloads, "workload"), p.Profile, p.Seed)
 	for _, c := range p.Changes {
 		t.line("change: %s", c)
 	}
