@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +38,8 @@ func (s *site) reached() *credentials.Member {
 type pushing struct {
 	*pair
 	gathered *prometheus.Registry
+	// faulty names the cluster whose agent panics where it reports a Work.
+	faulty atomic.Value
 	// end ends the pusher, and waits until nothing of it runs.
 	end func()
 }
@@ -43,10 +47,15 @@ type pushing struct {
 func newPushing(t *testing.T, most int) *pushing {
 	t.Helper()
 	p := &pushing{pair: &pair{t: t, hub: newSite(t), member: newSite(t), log: &lines{news: make(chan struct{}, 1)}}, gathered: prometheus.NewPedanticRegistry()}
+	p.faulty.Store("")
 	pusher := push.New(push.Config{
-		Hub:   func() (*client.Client, error) { return client.New(p.hub.as(kubeapi.Pusher()), io.Discard) },
-		Agent: func(cluster string) (*rest.Config, error) { return p.hub.as(kubeapi.Agent(cluster)), nil },
-		Clock: clock.New(), Log: zerolog.New(p.log), Metrics: p.gathered,
+		Hub: func() (*client.Client, error) { return client.New(p.hub.as(kubeapi.Pusher()), io.Discard) },
+		Agent: func(cluster string) (*rest.Config, error) {
+			c := p.hub.as(kubeapi.Agent(cluster))
+			c.Wrap(func(next http.RoundTripper) http.RoundTripper { return &faulty{next, cluster, &p.faulty} })
+			return c, nil
+		},
+		Clock: hasty{clock.New()}, Log: zerolog.New(p.log), Metrics: p.gathered,
 		Pace: func() push.Pace { return push.Pace{Heartbeat: 50 * time.Millisecond} }, Timeout: time.Second, Workers: 2, Most: most,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -61,6 +70,36 @@ func newPushing(t *testing.T, most int) *pushing {
 	}
 	t.Cleanup(p.end)
 	return p
+}
+
+// faulty is the connection of an agent to its hub. It panics where a Work is reported.
+type faulty struct {
+	http.RoundTripper
+	cluster string
+	is      *atomic.Value
+}
+
+func (f *faulty) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.is.Load() == f.cluster && r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/works/") {
+		panic("a fault of the agent of " + f.cluster)
+	}
+	return f.RoundTripper.RoundTrip(r)
+}
+
+// hasty is a clock whose waits of a second and more are a hundred times shorter.
+type hasty struct{ clock.Clock }
+
+func shorter(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d
+	}
+	return d / 100
+}
+
+func (h hasty) After(d time.Duration) <-chan time.Time { return h.Clock.After(shorter(d)) }
+
+func (h hasty) AfterFunc(d time.Duration, f func()) *clock.Timer {
+	return h.Clock.AfterFunc(shorter(d), f)
 }
 
 // register writes what join writes, without asking the member.
@@ -147,6 +186,36 @@ func TestClustersInPushModeAreActedForApartFromEachOther(t *testing.T) {
 	p.register("last", silent(t))
 	p.log.await(t, `"cluster":"last"`)
 	p.end()
+}
+
+func TestAPanicOfOneAgentEndsNoOther(t *testing.T) {
+	t.Parallel()
+	p := newPushing(t, 2)
+	p.faulty.Store(agentCluster)
+	p.register("sound", p.member.reached())
+	p.register(agentCluster, p.member.reached())
+	p.work("web", settingsOf("settings", "1"))
+	p.says(push.ConditionAgentRunning, metav1.ConditionFalse, "AgentPanicked", "the agent panicked: a fault of the agent of m1")
+	p.log.await(t, `"error":"the agent panicked: a fault of the agent of m1","stack":"goroutine `)
+	p.log.awaitTimes(t, `"wait":1000,"message":"the agent panicked, and begins again"`, 1)
+	p.log.await(t, `"wait":2000,"message":"the agent panicked, and begins again"`)
+	p.ready("sound", metav1.ConditionTrue, "")
+
+	// It begins again, and does what it could not.
+	p.faulty.Store("")
+	p.awaitApplied("web")
+	p.says(push.ConditionAgentRunning, metav1.ConditionTrue, "AgentRuns", "")
+	p.end()
+	require.NotContains(t, p.log.all(), `"cluster":"sound","error"`)
+}
+
+// says waits until the Cluster of the agent has a condition.
+func (p *pushing) says(kind string, status metav1.ConditionStatus, reason, message string) {
+	p.t.Helper()
+	awaitAt(p.hub, catalog.Clusters, "", agentCluster, func(c *api.Cluster) bool {
+		k := meta.FindStatusCondition(c.Status.Conditions, kind)
+		return k != nil && k.Status == status && k.Reason == reason && strings.Contains(k.Message, message)
+	})
 }
 
 func TestAJoinedClusterRunsWhatIsPlacedThereAndIsTakenBack(t *testing.T) {

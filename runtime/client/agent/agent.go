@@ -48,6 +48,7 @@ type Config struct {
 // Agent acts for one cluster.
 type Agent struct {
 	Config
+	border
 	hub       *hub
 	member    *member
 	metrics   *metrics
@@ -74,31 +75,40 @@ func New(c Config) (*Agent, error) {
 	if a.member, err = newMember(&a.Config); err != nil {
 		return nil, fmt.Errorf("connect to the member: %w", err)
 	}
-	a.member.waits = a.lookAt
+	a.member.waits, a.member.border, a.hub.border = a.lookAt, &a.border, &a.border
 	a.heartbeat = heartbeat{identity: c.Identity, takeover: 3 * c.Heartbeat}
 	return a, nil
 }
 
-// Run acts for the cluster until the context ends. The error is what no time heals: credentials of another cluster, or a member
-// that is another than the registered one.
+// Run acts for the cluster until the context ends. The error is what no time heals: credentials of another cluster, a member that
+// is another than the registered one, or a *Panic.
 func (a *Agent) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	a.end = end
 	defer a.hub.closeEvents()
+	a.within(func() { end(a.act(ctx)) })
+	var panicked *Panic
+	if cause := context.Cause(ctx); errors.Is(cause, errStranger) || errors.As(cause, &panicked) {
+		return cause
+	}
+	return nil
+}
+
+// act acts until the context ends. The error is that of a stranger.
+func (a *Agent) act(ctx context.Context) error {
 	if err := a.begin(ctx); err != nil {
 		return err
 	}
 	a.reachable.Store(a.verified)
 	var reporting sync.WaitGroup
-	var stranger error
 	reporting.Go(func() {
-		defer stop()
-		stranger = a.reportUntil(ctx)
+		a.within(func() { a.end(a.reportUntil(ctx)) })
 	})
 	a.leadUntil(ctx)
 	reporting.Wait()
 	a.member.following.Wait()
-	return stranger
+	return nil
 }
 
 // errStranger is an error that no time heals.

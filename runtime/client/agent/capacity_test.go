@@ -67,17 +67,13 @@ func TestAPodThatNoNodeTakesIsOfItsWorkload(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 1, 0, 0, time.UTC)
 	const waits = "status: {conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, lastTransitionTime: '2026-01-01T00:00:50Z'}]}"
 	p := leanPod(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {pod-template-hash: 5f}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5f, controller: true}]}, spec: {containers: []}, "+waits+"}"))
-	keys, err := indexByWorkload(p)
-	require.NoError(t, err)
-	require.Equal(t, []string{"Deployment/shop/web"}, keys)
+	require.Equal(t, []string{"Deployment/shop/web"}, indexByWorkload(p))
 	require.True(t, unschedulable(p, now))
 	require.False(t, unschedulable(p, now.Add(-time.Second)), "not for long enough")
 	p.Spec.NodeName = "n1"
 	require.False(t, unschedulable(p, now))
 
 	p = leanPod(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}]}, spec: {containers: []}}"))
-	keys, err = indexByWorkload(p)
-	require.NoError(t, err)
-	require.Equal(t, []string{"ReplicaSet/shop/web"}, keys)
+	require.Equal(t, []string{"ReplicaSet/shop/web"}, indexByWorkload(p))
 	require.False(t, unschedulable(p, now))
 }

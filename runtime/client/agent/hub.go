@@ -30,6 +30,7 @@ import (
 // hub is the API server of the fleet. Its verbs are those that Karmada grants its agents: no patch but of the status of Works.
 type hub struct {
 	config   *Config
+	border   *border
 	objects  dynamic.Interface
 	works    rest.Interface
 	leases   coordinationclient.CoordinationV1Interface
@@ -86,7 +87,7 @@ func (h *hub) closeEvents() { h.events.Shutdown() }
 func (h *hub) followWorks() cache.SharedIndexInformer {
 	list := cache.NewListWatchFromClient(h.works, catalog.Works.Plural, h.config.workNamespace(), fields.Everything())
 	i := cache.NewSharedIndexInformer(list, &api.Work{}, 0, cache.Indexers{})
-	if err := i.SetTransform(lean); err != nil {
+	if err := i.SetTransform(h.border.lean); err != nil {
 		panic(err) // it does not run yet
 	}
 	return i

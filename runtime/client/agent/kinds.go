@@ -19,6 +19,7 @@ const objectsByWork = "work"
 // kinds follows the objects that the agent applied in the member, of each kind that Works hold.
 type kinds struct {
 	member    *member
+	border    *border
 	namespace string // of the Works
 	// changed is told the name of a Work of whose objects one changed; settled that a kind can be read, or cannot.
 	changed func(work string)
@@ -49,32 +50,29 @@ func (k *kinds) follow(ctx context.Context, m *meta.RESTMapping) *kind {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	only := func(o *metav1.ListOptions) { o.LabelSelector = labelManaged + "=true" }
-	index := cache.Indexers{objectsByWork: func(o any) ([]string, error) {
+	index := cache.Indexers{objectsByWork: k.border.index(func(o any) []string {
 		if u, is := o.(*unstructured.Unstructured); is && workOf(u, k.namespace) != "" {
-			return []string{workOf(u, k.namespace)}, nil
+			return []string{workOf(u, k.namespace)}
 		}
-		return nil, nil
-	}}
+		return nil
+	})}
 	f := &kind{
 		informer: dynamicinformer.NewFilteredDynamicInformer(k.member.objects, m.Resource, metav1.NamespaceAll, 0, index, only).Informer(),
 		mapping:  m, stop: stop,
 	}
-	handlers := cache.ResourceEventHandlerFuncs{
-		AddFunc:    k.tell,
-		UpdateFunc: func(before, now any) { k.tell(before); k.tell(now) },
-		DeleteFunc: func(o any) {
-			if last, missed := o.(cache.DeletedFinalStateUnknown); missed {
-				o = last.Obj
-			}
-			k.tell(o)
-		},
-	}
-	registration, err := f.informer.AddEventHandler(handlers)
+	registration, err := f.informer.AddEventHandler(k.border.handlers(k.tell, func(before, now any) { k.tell(before); k.tell(now) }, func(o any) {
+		if last, missed := o.(cache.DeletedFinalStateUnknown); missed {
+			o = last.Obj
+		}
+		k.tell(o)
+	}))
 	if err == nil {
-		err = f.informer.SetTransform(lean)
+		err = f.informer.SetTransform(k.border.lean)
 	}
 	if err == nil {
-		err = f.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { f.refuse(err, k.settled) })
+		err = f.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+			k.border.within(func() { f.refuse(err, k.settled) })
+		})
 	}
 	if err != nil {
 		panic(err) // it does not run yet
@@ -83,7 +81,7 @@ func (k *kinds) follow(ctx context.Context, m *meta.RESTMapping) *kind {
 	k.running.Go(func() { f.informer.RunWithContext(ctx) })
 	k.running.Go(func() {
 		if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-			f.refuse(nil, k.settled)
+			k.border.within(func() { f.refuse(nil, k.settled) })
 		}
 	})
 	return f

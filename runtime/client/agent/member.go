@@ -31,6 +31,7 @@ import (
 // member is the API server of the cluster.
 type member struct {
 	config    *Config
+	border    *border
 	objects   dynamic.Interface
 	core      coreclient.CoreV1Interface
 	leases    coordinationclient.CoordinationV1Interface
@@ -253,12 +254,12 @@ const podsByWorkload = "workload"
 
 func workloadKey(kind, namespace, name string) string { return kind + "/" + namespace + "/" + name }
 
-func indexByWorkload(o any) ([]string, error) {
+func indexByWorkload(o any) []string {
 	p, is := o.(*corev1.Pod)
 	if !is || len(p.OwnerReferences) == 0 {
-		return nil, nil
+		return nil
 	}
-	return []string{workloadKey(p.OwnerReferences[0].Kind, p.Namespace, p.OwnerReferences[0].Name)}, nil
+	return []string{workloadKey(p.OwnerReferences[0].Kind, p.Namespace, p.OwnerReferences[0].Name)}
 }
 
 // lean drops the bookkeeping of an object that nothing here reads, to save memory.
@@ -281,13 +282,9 @@ func (m *member) followCapacity(ctx context.Context) {
 	client := m.core.RESTClient()
 	nodes := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(client, "nodes", "", fields.Everything()), &corev1.Node{}, 0, cache.Indexers{})
 	pods := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(client, "pods", "", fields.Everything()), &corev1.Pod{}, 0,
-		cache.Indexers{podsByWorkload: indexByWorkload})
-	_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { m.podChanged(o) },
-		UpdateFunc: func(before, now any) { m.podChanged(before); m.podChanged(now) },
-		DeleteFunc: func(o any) { m.podChanged(o) },
-	})
-	if err = errors.Join(err, nodes.SetTransform(lean), pods.SetTransform(lean)); err != nil {
+		cache.Indexers{podsByWorkload: m.border.index(indexByWorkload)})
+	_, err := pods.AddEventHandler(m.border.handlers(m.podChanged, func(before, now any) { m.podChanged(before); m.podChanged(now) }, m.podChanged))
+	if err = errors.Join(err, nodes.SetTransform(m.border.lean), pods.SetTransform(m.border.lean)); err != nil {
 		panic(err) // they do not run yet
 	}
 	m.capacity.Store(&capacity{nodes, pods})

@@ -49,7 +49,7 @@ func (a *Agent) leadUntil(ctx context.Context) {
 		LockConfig: resourcelock.ResourceLockConfig{Identity: a.Identity},
 	}
 	one := election.Candidate{Name: electionLease, Lock: lock, Timing: election.Usual, Lead: func(ctx context.Context) error {
-		a.lead(ctx)
+		a.within(func() { a.lead(ctx) })
 		a.Log.Info().Msg("this replica applies no Works")
 		return nil
 	}}
@@ -68,20 +68,16 @@ func (a *Agent) lead(ctx context.Context) {
 		Agent: a, ctx: ctx, works: a.hub.followWorks(), applied: map[string]map[identity]*applied{},
 		todo: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)),
 	}
-	t.kinds = &kinds{member: a.member, namespace: a.workNamespace(), changed: t.todo.Add, settled: t.lookAtAll, of: map[schema.GroupVersionResource]*kind{}}
-	_, err := t.works.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(o any) {
-			a.metrics.works.Inc()
-			t.todo.Add(o.(*api.Work).Name)
-		},
-		UpdateFunc: t.workChanged,
-		DeleteFunc: func(o any) {
-			a.metrics.works.Dec()
-			if w, is := o.(*api.Work); is {
-				t.todo.Add(w.Name)
-			}
-		},
-	})
+	t.kinds = &kinds{member: a.member, border: &a.border, namespace: a.workNamespace(), changed: t.todo.Add, settled: t.lookAtAll, of: map[schema.GroupVersionResource]*kind{}}
+	_, err := t.works.AddEventHandler(a.handlers(func(o any) {
+		a.metrics.works.Inc()
+		t.todo.Add(o.(*api.Work).Name)
+	}, t.workChanged, func(o any) {
+		a.metrics.works.Dec()
+		if w, is := o.(*api.Work); is {
+			t.todo.Add(w.Name)
+		}
+	}))
 	if err != nil {
 		panic(err) // it does not run yet
 	}
@@ -92,7 +88,7 @@ func (a *Agent) lead(ctx context.Context) {
 		a.metrics.leads.Set(1)
 		a.Log.Info().Int("works", len(t.works.GetStore().ListKeys())).Msg("this replica applies Works")
 		for range a.Workers {
-			all.Go(func() { t.work(ctx) })
+			all.Go(func() { a.within(func() { t.work(ctx) }) })
 		}
 		<-ctx.Done()
 	}

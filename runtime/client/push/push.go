@@ -49,6 +49,8 @@ const (
 	renewAfter = 30 * 24 * time.Hour
 	// againAfter is when an agent begins again that cannot act.
 	againAfter = time.Minute
+	// firstAgain is when an agent that panicked begins again; each next time twice as late, up to againAfter.
+	firstAgain = time.Second
 )
 
 // Pusher runs the agents.

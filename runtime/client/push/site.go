@@ -6,17 +6,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/client-go/util/retry"
 
 	"leeward/messages/api"
-	"leeward/runtime/client"
 	"leeward/runtime/client/agent"
 	"leeward/runtime/client/credentials"
-	"leeward/runtime/fleet/catalog"
 )
 
 // site is one cluster that is acted for, by one goroutine: whatever its member does, no other waits for it.
@@ -26,6 +22,8 @@ type site struct {
 	// want is what the goroutine does next; nil: it ends. It is guarded by the mutex of the pusher.
 	want    *order
 	changed chan struct{}
+	// panics counts those of the agent since it last ran for againAfter.
+	panics int
 }
 
 // order is what to do for a cluster.
@@ -161,10 +159,16 @@ func (s *site) act(ctx context.Context, o *order) {
 	if err == nil {
 		err = s.runAgent(ctx, o)
 	}
+	if p := (*agent.Panic)(nil); errors.As(err, &p) {
+		s.panicked(ctx, p)
+		return
+	}
 	if err == nil || !s.wait(ctx, o.pace.Failure) { // as long as a member may fail: a Secret may be replaced
 		return
 	}
-	s.report(ctx, err)
+	if s.report(ctx, metav1.Condition{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "ClusterNotReachable", Message: err.Error()}) {
+		s.Log.Error().Str("cluster", s.name).Err(err).Msg("cluster is not acted for")
+	}
 	s.wait(ctx, againAfter)
 }
 
@@ -177,8 +181,20 @@ func (s *site) wait(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// runAgent runs the agent of the cluster.
-func (s *site) runAgent(ctx context.Context, o *order) error {
+// runAgent runs the agent of the cluster. A panic of its is an error.
+func (s *site) runAgent(ctx context.Context, o *order) (err error) {
+	began := s.Clock.Now()
+	if p := agent.Guard(func() { err = s.connect(ctx, o) }); p != nil {
+		err = p
+	}
+	if s.Clock.Since(began) >= againAfter {
+		s.panics = 0
+	}
+	return err
+}
+
+// connect runs the agent on connections of its own.
+func (s *site) connect(ctx context.Context, o *order) error {
 	hub, err := s.Agent(s.name)
 	if err != nil {
 		return err
@@ -206,35 +222,11 @@ func (s *site) runAgent(ctx context.Context, o *order) error {
 	defer log.Info().Msg("acts for the cluster no longer")
 	ctx, cancel := s.Clock.WithTimeout(ctx, renewAfter)
 	defer cancel()
-	return a.Run(ctx)
-}
-
-// report has the Cluster say why it is not acted for.
-func (s *site) report(ctx context.Context, problem error) {
-	ctx, cancel := s.Clock.WithTimeout(ctx, againAfter)
-	defer cancel()
-	err := retry.OnError(retry.DefaultBackoff, func(err error) bool { return ctx.Err() == nil && !client.Refused(err) }, func() error {
-		hub, err := s.Hub()
-		if err != nil {
-			return err
-		}
-		o, err := hub.Get(ctx, catalog.Clusters, "", s.name)
-		if err != nil {
-			return err
-		}
-		conditions := o.(*api.Cluster).Status.Conditions
-		ready := metav1.Condition{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "ClusterNotReachable", Message: problem.Error(), LastTransitionTime: metav1.NewTime(s.Clock.Now().UTC())}
-		if !meta.SetStatusCondition(&conditions, ready) {
-			return nil
-		}
-		s.Log.Error().Str("cluster", s.name).Err(problem).Msg("cluster is not acted for")
-		return hub.Patch(ctx, &client.Patch{Resource: catalog.Clusters, Name: s.name, Subresource: "status", Body: map[string]any{
-			"metadata": map[string]any{"resourceVersion": o.GetResourceVersion()}, "status": map[string]any{"conditions": conditions},
-		}})
-	})
-	if err != nil && ctx.Err() == nil {
-		s.Log.Warn().Str("cluster", s.name).Err(err).Msg("hub does not take reports")
+	if s.panics > 0 {
+		steady := s.Clock.AfterFunc(againAfter, func() { s.report(ctx, running) })
+		defer steady.Stop()
 	}
+	return a.Run(ctx)
 }
 
 // ofCluster registers the metrics of one cluster, until it ends.
