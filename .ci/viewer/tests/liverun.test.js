@@ -1,7 +1,7 @@
 // The live picture over time, and links to it: node's own test runner.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { LiveRun, mostLiveWorkloads } from '../../../runtime/report/viewer/liverun.js';
+import { beginning, LiveRun, mostLiveWorkloads } from '../../../runtime/report/viewer/liverun.js';
 import { LiveModel } from '../../../runtime/report/viewer/livemodel.js';
 import { Model } from '../../../runtime/report/viewer/model.js';
 import { rowsOf } from '../../../runtime/report/viewer/layout.js';
@@ -41,6 +41,23 @@ test('what a cluster is told of is bars: they begin, go on and end', () => {
   assert.equal(r.open.size, 1, 'nothing of it goes on: only the governor does');
   const rows = rowsOf(new Model(r.run), { workloads: [], clusters: [0], group: 'none', toggled: new Set(), pins: ['c0'], pinned: 'Selected', filtered: false });
   assert.deepEqual(rows.slice(0, 2).map((x) => x.label), ['Selected', 'm1']);
+});
+
+test('it begins with what still goes on when the page is opened', () => {
+  const m = new LiveModel();
+  m.apply({ format: 'leeward.dev/live', version: 1, at: after(0), totals: /** @type {any} */ (totals), governor: {}, clusters: { m1: cluster({ ready: 'Unknown', since: after(-100), taints: ['a:NoExecute', 'b:NoSchedule'], taintedAt: [after(-60), null] }), m2: cluster({ since: after(-3000) }) },
+    evictions: { 'web m1': { name: 'web', cluster: 'm1', state: 'Evicting', since: after(-20) } } }, t0);
+  const began = beginning(m, t0);
+  assert.equal(began, t0 - 105_000, 'what is as it must be, and what nothing tells the time of, does not count');
+  const r = new LiveRun(began, t0);
+  r.take(m, t0);
+  const from = (/** @type {import('../../../runtime/report/viewer/model.js').Track[]} */ tracks) => Object.fromEntries(tracks.filter((t) => t.bars.length).map((t) => [r.run.strings[t.name], t.bars[0][1] / 1000]));
+  assert.deepEqual(from(r.run.clusters[0].tracks), { 'condition Ready': 5, 'taint a:NoExecute': 45, 'taint b:NoSchedule': 105 });
+  assert.deepEqual(from(r.run.workloads[0].on[0].tracks), { eviction: 85 });
+  assert.deepEqual(r.run.replicas.at, [105_000]);
+  m.clusters.clear();
+  m.evictions.clear();
+  assert.equal(beginning(m, t0), t0);
 });
 
 test('a scheduled eviction reaches until its deadline, which the axis shows as far as it has the width', () => {

@@ -106,6 +106,10 @@ func (f *fleet) cluster(c *api.Cluster) *Cluster {
 	}
 	for i := range c.Spec.Taints[:min(len(c.Spec.Taints), mostTaints)] {
 		row.Taints = append(row.Taints, short(taint.String(&c.Spec.Taints[i])))
+		row.TaintedAt = append(row.TaintedAt, c.Spec.Taints[i].TimeAdded)
+	}
+	if !slices.ContainsFunc(row.TaintedAt, func(t *metav1.Time) bool { return t != nil }) {
+		row.TaintedAt = nil
 	}
 	if d := c.Status.Drain; d != nil {
 		row.Drain = &Drain{Deadline: d.Deadline, Bindings: d.Bindings, Left: d.Left, Missed: d.Missed}

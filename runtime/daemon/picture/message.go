@@ -85,7 +85,9 @@ type Cluster struct {
 	// Taints are as kubectl writes them, the first of all TaintCount.
 	Taints     []string `json:"taints,omitempty"`
 	TaintCount int      `json:"taintCount,omitempty"`
-	Drain      *Drain   `json:"drain,omitempty"`
+	// TaintedAt are when these taints were added; null: that is not known.
+	TaintedAt []*metav1.Time `json:"taintedAt,omitempty"`
+	Drain     *Drain         `json:"drain,omitempty"`
 	// Held is why evictions from it are on hold.
 	Held string `json:"held,omitempty"`
 	// Stay is why nothing evicts its workloads though it is not Ready.
@@ -115,6 +117,8 @@ type Eviction struct {
 	// State is Scheduled, Blocked or Evicting.
 	State    string            `json:"state"`
 	Deadline *metav1.MicroTime `json:"deadline,omitempty"`
+	// Since is when one that is Evicting began.
+	Since *metav1.Time `json:"since,omitempty"`
 	// Until is when a blocked eviction is looked at again by itself.
 	Until   *metav1.MicroTime `json:"until,omitempty"`
 	Taint   string            `json:"taint,omitempty"`

@@ -157,6 +157,24 @@ func TestAPictureCountsAndNamesWhatIsStored(t *testing.T) {
 	require.JSONEq(t, `{"state":"Blackout","rate":0.5,"breaker":{"state":"Open"},"pause":{"reason":"the network is rebuilt"}}`, string(s.Governor))
 }
 
+func TestAPictureTellsWhenWhatGoesOnBegan(t *testing.T) {
+	t.Parallel()
+	e := open(t, 0)
+	at := metav1.NewTime(began.Add(-time.Minute))
+	c := clusterOf("m1", metav1.ConditionTrue, "failed", "other")
+	c.Spec.Taints[1].TimeAdded = &at
+	put(t, e, catalog.Clusters, c)
+	b := evicting(bindingOf("web", "m1"), "m1", api.EvictionEvicting, time.Minute)
+	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m2"}, {FromCluster: "m1", CreationTimestamp: &at}}
+	put(t, e, catalog.Bindings, b)
+	var seen Seen
+	require.NoError(t, seen.Take(follow(e).draw().whole(began)))
+	require.Len(t, seen.Clusters["m1"].TaintedAt, 2)
+	require.Nil(t, seen.Clusters["m1"].TaintedAt[0])
+	require.True(t, at.Equal(seen.Clusters["m1"].TaintedAt[1]))
+	require.True(t, at.Equal(seen.Evictions["shop/web m1"].Since))
+}
+
 // TestWhatChangedIsTheWholePicture tries many sequences of changes: what a viewer was told bit by bit is what one sees who comes later,
 // also where more changed than the store remembers.
 func TestWhatChangedIsTheWholePicture(t *testing.T) {

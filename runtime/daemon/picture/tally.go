@@ -205,7 +205,20 @@ func (t *tally) eviction(b *store.Binding, e *api.Eviction, sign int) {
 	if !e.Deadline.IsZero() {
 		d.eviction.Deadline = new(e.Deadline)
 	}
+	if e.State == api.EvictionEvicting {
+		d.eviction.Since = evictingSince(b, e.Cluster)
+	}
 	tree.ReplaceOrInsert(d)
+}
+
+// evictingSince is when a graceful eviction from a cluster did; nil: that is not known.
+func evictingSince(b *store.Binding, cluster string) *metav1.Time {
+	for i := range b.Spec.GracefulEvictionTasks {
+		if k := &b.Spec.GracefulEvictionTasks[i]; k.FromCluster == cluster {
+			return k.CreationTimestamp
+		}
+	}
+	return nil
 }
 
 func (p *Progress) of(s api.EvictionState) *int {

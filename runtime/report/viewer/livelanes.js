@@ -7,7 +7,7 @@ import { firstLink } from './link.js';
 import { Session } from './state.js';
 import { LeewardAxis, LeewardFleet, LeewardReplicas } from './charts.js';
 import { LeewardLanes, LeewardSwatch, legend } from './lanes.js';
-import { LiveRun } from './liverun.js';
+import { beginning, LiveRun } from './liverun.js';
 import { timeOfDay } from './livemodel.js';
 
 /** @typedef {import('./live.js').LeewardLive} LanesPage */
@@ -24,7 +24,7 @@ export class LiveLanes {
     this.explained = 0;
     const look = (/** @type {(s: Session) => void} */ how) => () => { if (this.s) how(this.s); };
     const middle = (/** @type {Session} */ s) => (s.view.from + s.view.to) / 2;
-    this.element = h('section', { class: 'timeline', 'aria-label': 'The fleet over time' }, h('header', {}, h('h2', {}, 'Over time'), h('span', { class: 'soft small' }, 'since this page was opened'),
+    this.element = h('section', { class: 'timeline', 'aria-label': 'The fleet over time' }, h('header', {}, h('h2', {}, 'Over time'), this.since = h('span', { class: 'soft small' }),
       h('span', { class: 'controls', role: 'toolbar', 'aria-label': 'Time' }, button('Zoom in', '+', look((s) => s.look(zoomView(s.view, 0.5, middle(s))))), button('Zoom out', '−', look((s) => s.look(zoomView(s.view, 2, middle(s))))),
         button('Earlier', '◂', look((s) => s.look(slideView(s.view, -0.25)))), button('Later', '▸', look((s) => s.look(slideView(s.view, 0.25)))), button('Show all, and the cursor now', 'Now', look((s) => this.toNow(s))))),
     this.charts, this.lanes, this.legend);
@@ -40,7 +40,10 @@ export class LiveLanes {
   take(now) {
     const { page } = this;
     if (!page.model?.totals) return;
-    if (!this.run) this.run = new LiveRun(now);
+    if (!this.run) {
+      this.run = new LiveRun(beginning(page.model, now), now);
+      fill(this.since, this.run.opened ? `since ${timeOfDay(this.run.began)}; this page was opened at ${timeOfDay(now)}: of before, it shows what still goes on` : 'since this page was opened');
+    }
     const renumbered = this.run.take(page.model, now);
     if (!this.s) this.begin(this.run);
     else if (renumbered) {
@@ -73,7 +76,7 @@ export class LiveLanes {
   tick(now) {
     if (!this.run || !this.s || document.hidden) return;
     this.run.tick(now);
-    this.goOn();
+    if ((this.run.now - (this.s.now ?? 0)) * this.charts.clientWidth >= this.run.run.end) this.goOn(); // it is a pixel
   }
 
   /** What is followed by itself has changed. @param {string} name @param {import('./liverun.js').BindingObject | null} object @param {number} now */

@@ -5,12 +5,12 @@ import { spanText } from './scale.js';
 /**
  * @typedef {object} LiveCluster
  * @property {string} [region] @property {string} [provider] @property {string} ready @property {string} [reason] @property {string} [since]
- * @property {string[]} [taints] @property {number} [taintCount]
+ * @property {string[]} [taints] @property {(string | null)[]} [taintedAt] @property {number} [taintCount]
  * @property {{deadline?: string, bindings: number, left: number, missed?: boolean}} [drain]
  * @property {string} [held] @property {string} [stay] @property {number} workloads @property {number} replicas @property {number} available
  * @property {Progress} evictions @property {number} [cpu] @property {number} [cpuCapacity]
  */
-/** @typedef {{namespace?: string, name: string, cluster: string, state: string, deadline?: string, until?: string, taint?: string, policy?: string, reason?: string, message?: string, to?: string}} LiveEviction */
+/** @typedef {{namespace?: string, name: string, cluster: string, state: string, deadline?: string, since?: string, until?: string, taint?: string, policy?: string, reason?: string, message?: string, to?: string}} LiveEviction */
 /** @typedef {{name?: string, state?: string, message?: string, rate?: number, until?: string, breaker?: {state: string, message?: string, until?: string}}} Governance */
 /** @typedef {Governance & {pause?: {reason: string, until?: string}, regions?: Governance[], priorities?: Governance[], holds?: {binding?: string, cluster?: string, reason: string, until?: string}[], holdCount?: number, releases?: number, quarantined?: number, profile?: string}} LiveGovernor */
 /**

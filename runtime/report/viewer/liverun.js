@@ -1,5 +1,6 @@
 // The live picture over time, as a run of docs/viewer-data.md that grows: the same charts and lanes show it. Instants are milliseconds
-// since the page began to look. It keeps what the page was told and no more, within bounds.
+// since its beginning, which is when the page was opened, or when what goes on by then began. It keeps what the page was told and no more, within
+// bounds.
 
 /** @typedef {import('./model.js').RunData} RunData */
 /** @typedef {import('./model.js').Track} LiveTrack */
@@ -17,6 +18,18 @@
  *   evictions?: {cluster: string, state: string, deadline?: string, taint?: string, reason?: string, message?: string}[]}} [status]
  */
 
+/** How long before the page was opened a run may begin. */
+const longestBefore = 3600_000;
+
+/** When a run begins: with the first that still goes on, as far as it tells when. @param {PictureModel} m @param {number} now the clock of the daemon */
+export function beginning(m, now) {
+  const instants = [...m.evictions.values()].map((e) => e.since);
+  for (const c of m.clusters.values()) instants.push(c.ready === 'True' ? undefined : c.since, ...(c.taintedAt ?? []).map((t) => t ?? undefined));
+  const known = instants.map((i) => Date.parse(i ?? '')).filter((t) => t > now - longestBefore && t < now);
+  const first = Math.min(now, ...known);
+  return first - (now - first) * 0.05;
+}
+
 /** Kinds of bars, from what a summary shows last to what it shows first. */
 const liveKinds = ['placed', 'good', 'healthy', 'neutral', 'unknown', 'starting', 'noSchedule', 'noExecute', 'slowed', 'countdown', 'blocked', 'evicting', 'bad', 'unhealthy', 'unschedulable', 'mark', 'warning'];
 
@@ -31,10 +44,12 @@ const figures = /** @type {const} */ (['placed', 'available', 'evicting', 'unsch
 const evictionKinds = /** @type {Record<string, [string, string, string]>} */ ({ Scheduled: ['countdown', 'eviction scheduled', 'eviction scheduled'], Blocked: ['blocked', 'eviction blocked', 'blocked'], Evicting: ['evicting', 'evicting', 'evicting'] });
 
 export class LiveRun {
-  /** @param {number} began the clock of the daemon */
-  constructor(began) {
+  /** @param {number} began by the clock of the daemon @param {number} [opened] when the page was */
+  constructor(began, opened = began) {
     this.began = began;
-    this.now = 0;
+    /** When the page was opened: what was before is known as far as what goes on tells when it began. */
+    this.opened = opened - began;
+    this.now = this.opened;
     /** @type {RunData} */
     this.run = { name: 'live', seed: 0, profile: '', passed: true, end: 0, expectations: [], strings: [''], kinds: liveKinds, clusters: [], workloads: [], governor: [], inputs: [], reasons: [], regions: [], omitted: { facts: 0, workloads: 0 },
       facts: { at: [], kind: [], level: [], workload: [], cluster: [], text: [], why: [], reason: [] }, replicas: { at: [], placed: [], available: [], evicting: [], unschedulable: [] } };
@@ -63,7 +78,7 @@ export class LiveRun {
     return i;
   }
 
-  /** An instant of the daemon as one of the run: none is before the page began to look. @param {string | undefined} instant */
+  /** An instant of the daemon as one of the run: none is before it began. @param {string | undefined} instant */
   at(instant) {
     const t = Date.parse(instant ?? '') - this.began;
     return Number.isFinite(t) ? Math.max(0, t) : undefined;
@@ -176,10 +191,10 @@ export class LiveRun {
     }
   }
 
-  /** @param {{state: string, deadline?: string, reason?: string, started?: string}} e @returns {State} */
+  /** @param {{state: string, deadline?: string, reason?: string, since?: string}} e @returns {State} */
   evictionState(e) {
     const [kind, , words] = evictionKinds[e.state] ?? ['neutral', '', e.state];
-    return { track: 'eviction', kind, label: e.state === 'Blocked' && e.reason ? `${words}: ${e.reason}` : words, from: this.at(e.started), until: e.state === 'Scheduled' ? this.at(e.deadline) : undefined };
+    return { track: 'eviction', kind, label: e.state === 'Blocked' && e.reason ? `${words}: ${e.reason}` : words, from: this.at(e.since), until: e.state === 'Scheduled' ? this.at(e.deadline) : undefined };
   }
 
   /** What is so of a workload on each of its clusters. @param {RunData['workloads'][0]} w @param {Map<string, State[]>} states */
@@ -231,7 +246,7 @@ export class LiveRun {
     }
     for (const [name, s] of reported) if (!states.has(name)) put(name, copyState(s, 0));
     const started = new Map((o.spec?.gracefulEvictionTasks ?? []).map((t) => [t.fromCluster, t.creationTimestamp]));
-    for (const e of o.status?.evictions ?? []) put(e.cluster, this.evictionState({ ...e, started: e.state === 'Evicting' ? started.get(e.cluster) : undefined }));
+    for (const e of o.status?.evictions ?? []) put(e.cluster, this.evictionState({ ...e, since: e.state === 'Evicting' ? started.get(e.cluster) : undefined }));
     return states;
   }
 
@@ -273,13 +288,13 @@ export class LiveRun {
 function clusterStates(c, at) {
   /** @type {State[]} */
   const states = [{ track: 'condition Ready', kind: c.ready === 'True' ? 'good' : 'bad', label: `Ready=${c.ready}`, from: at(c.since) }];
-  for (const t of c.taints ?? []) states.push({ track: `taint ${t}`, kind: t.endsWith(':NoExecute') ? 'noExecute' : 'noSchedule', label: t });
+  (c.taints ?? []).forEach((t, i) => states.push({ track: `taint ${t}`, kind: t.endsWith(':NoExecute') ? 'noExecute' : 'noSchedule', label: t, from: at(c.taintedAt?.[i] ?? undefined) }));
   if (c.drain) states.push({ track: 'drain', kind: 'neutral', label: 'draining', until: c.drain.deadline ? at(c.drain.deadline) : undefined });
   if (c.held) states.push({ track: 'hold', kind: 'slowed', label: `evictions on hold: ${c.held}` });
   const e = c.evictions;
   const [kind, words] = evictionKinds[e.evicting ? 'Evicting' : e.blocked ? 'Blocked' : 'Scheduled'];
   if (e.evicting + e.blocked + e.scheduled) states.push({ track: 'evictions', kind, label: words });
-  if (c.available < c.replicas) states.push({ track: 'available', kind: 'starting', label: 'copies not available' });
+  if (c.available < 0.95 * c.replicas) states.push({ track: 'available', kind: 'starting', label: 'copies not available' });
   if (c.cpuCapacity) {
     const tenth = Math.min(20, Math.floor((10 * (c.cpu ?? 0)) / c.cpuCapacity));
     states.push({ track: 'load', kind: tenth >= 9 ? 'slowed' : 'placed', label: `CPU ${tenth * 10} % or more` });

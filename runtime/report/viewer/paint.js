@@ -194,7 +194,7 @@ export function paintSteps(ctx, data, x, y, width, colour, how) {
   /** @type {[number, number, number][]} */
   const points = [];
   for (let i = how.first; i < data.at.length; i++) {
-    const from = i === how.first ? Math.min(0, x(data.at[i])) : x(data.at[i]);
+    const from = x(data.at[i]);
     const value = data.values[i] + (data.base?.[i] ?? 0);
     const last = points[points.length - 1];
     if (last && from - last[0] < 0.5) { // several within a pixel: the highest
