@@ -49,6 +49,14 @@ func BenchmarkASecond(b *testing.B) {
 		}
 		b.ReportMetric(float64(len(text))/1000, "KB")
 	})
+	b.Run("search", func(b *testing.B) {
+		h := New(e, clock.New())
+		for b.Loop() {
+			found, err := h.Search(b.Context(), "shop web-77")
+			require.NoError(b, err)
+			require.NotZero(b, found.All)
+		}
+	})
 	for _, changed := range []int{0, 100, 1000, 5000} {
 		b.Run(fmt.Sprint("changed/", changed), func(b *testing.B) {
 			at := &stepped{now: began}

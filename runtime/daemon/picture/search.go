@@ -83,13 +83,20 @@ func (h *Hub) Search(ctx context.Context, query string) (*Found, error) {
 }
 
 func isAsked(b *store.Binding, words []string) bool {
-	name := strings.ToLower(string(b.Name()))
 	for _, word := range words {
-		if !strings.Contains(name, word) && !(strings.Contains(word, "=") && isLabelled(b, word)) {
+		if !isNamed(b, word) && !(strings.Contains(word, "=") && isLabelled(b, word)) {
 			return false
 		}
 	}
 	return true
+}
+
+// isNamed reports whether the name of a binding, behind its namespace, has a word. Of most bindings no name is put together for that.
+func isNamed(b *store.Binding, word string) bool {
+	if strings.Contains(word, "/") {
+		return strings.Contains(strings.ToLower(string(b.Name())), word)
+	}
+	return strings.Contains(strings.ToLower(b.Meta.Namespace), word) || strings.Contains(strings.ToLower(b.Meta.Name), word)
 }
 
 func isLabelled(b *store.Binding, word string) bool {

@@ -213,12 +213,12 @@ func joined(modules []string) string {
 	return text.String()
 }
 
-// What a browser has no use for: comments that have their lines to themselves, types within lines, and what lines begin with. No text of
+// What a browser has no use for: comments that have their lines to themselves, types within lines, empty lines, and what lines begin with. No text of
 // a module goes over several lines.
 var (
 	comments = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*+[^*/])*\*+/)\n`)
 	types    = regexp.MustCompile(`/\*\* @(?:[^*\n]|\*+[^*/\n])*\*/ ?`)
-	indents  = regexp.MustCompile(`(?m)^ +`)
+	indents  = regexp.MustCompile(`(?m)^\s+`)
 )
 
 // lean is a module or a style sheet as it is sent.
