@@ -1,4 +1,5 @@
-// Measures a page in a headless Chromium: node measure.js PAGE. Time until the first picture, and the frames while it scrolls.
+// Measures a page in a headless Chromium. node measure.js PAGE: time until the first picture of a run, and the frames while it scrolls.
+// node measure.js "$(leewardd ui --open)": time until the lanes of a live page are there, and what it costs for the next 20 s.
 import { readFileSync, statSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { resolve } from 'node:path';
@@ -6,14 +7,26 @@ import { chromium } from 'playwright-core';
 
 const file = resolve(process.argv[2]);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true });
 page.setDefaultTimeout(300_000);
 const session = await page.context().newCDPSession(page);
 await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+/** What the main thread has worked, in seconds. */
+const worked = async () => (await session.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0;
+if (process.argv[2].startsWith('https://')) {
+  const began = performance.now();
+  await page.goto(process.argv[2]);
+  await page.waitForSelector('leeward-lanes .name');
+  const lanes = Math.round(performance.now() - began);
+  const before = await worked();
+  await page.waitForTimeout(20_000);
+  console.table({ 'until there are lanes, ms': lanes, 'main thread, % of a core': (100 * (await worked() - before)) / 20, clusters: await page.locator('.live [data-select^="c:"]').count() });
+  await browser.close();
+  process.exit();
+}
 await page.goto(`file://${file}#group=none`);
 await page.waitForSelector('leeward-lanes .name');
-const { metrics } = await session.send('Performance.getMetrics');
-const cpu = Math.round(1000 * (metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0));
+const cpu = Math.round(1000 * await worked());
 const figures = await page.evaluate(async () => {
   const [shown] = performance.getEntriesByName('leeward-shown');
   const frame = () => new Promise(requestAnimationFrame);

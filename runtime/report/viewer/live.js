@@ -72,11 +72,11 @@ export class LeewardLive extends HTMLElement {
     for (;;) {
       let wait = again;
       try {
-        await this.begin();
-        const ended = await this.listen();
+        const [ended] = await Promise.all([this.listen(), this.begin()]); // the picture does not wait for the rights
         wait = ended === 'renew' ? 0 : again;
         this.say(ended === 'slow' ? 'this browser was too slow and was dropped; asking again' : ended === 'stopping' ? 'the daemon is stopping' : ended === 'renew' ? '' : 'the connection ended; asking again');
       } catch (error) {
+        this.connection?.abort();
         if (error instanceof ApiError && (error.code === 401 || error.code === 403)) {
           await this.askToken(error);
           wait = 0;
