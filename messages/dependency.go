@@ -25,6 +25,19 @@ type RequirementChanged struct {
 	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
+// InterpretationFailed says that a script of a ResourceInterpreterCustomization could not read a workload; the rules of its kind are used
+// in its place.
+type InterpretationFailed struct {
+	Binding BindingName `json:"binding"`
+	// Reason names the script, and what is wrong.
+	Reason string `json:"reason"`
+}
+
+func (*InterpretationFailed) Kind() string { return "InterpretationFailed" }
+
+// AboutBinding names the binding of the workload.
+func (f *InterpretationFailed) AboutBinding() BindingName { return f.Binding }
+
 func (*RequirementChanged) Kind() string { return "RequirementChanged" }
 
 func (f *RequirementChanged) AboutBinding() BindingName { return f.Binding }

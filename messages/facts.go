@@ -15,7 +15,7 @@ func Facts() []Fact {
 		&ScheduleFailed{}, &EvictionScheduled{}, &EvictionCancelled{}, &EvictionBlocked{},
 		&EvictionStarted{}, &EvictionEnded{}, &EvictionWithdrawn{}, &ReplicasReleased{}, &HandoverBlocked{}, &PurgeOvertaken{},
 		&CopyStarted{}, &CopyScaled{}, &CopyUpdated{}, &CopyStopped{}, &CopyPreserved{}, &CopyAdopted{}, &CopyWanted{}, &CopyUnwanted{}, &HealthChanged{},
-		&StatusChanged{}, &HealthForgotten{}, &RescheduleRequested{}, &RequirementChanged{},
+		&StatusChanged{}, &HealthForgotten{}, &RescheduleRequested{}, &RequirementChanged{}, &InterpretationFailed{},
 		&FailbackScheduled{}, &FailbackCancelled{}, &FailbackStarted{},
 		&UnschedulableChanged{}, &BindingDescheduled{},
 		&FailbackTargetsChanged{}, &ShareFailbackScheduled{}, &ShareFailbackCancelled{}, &ScaleDownBlocked{}, &ScaleDownEnded{},

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -24,6 +30,44 @@ spec:
 	widget = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop}, spec: {size: 1}}"
 )
 
+// widgetScripts judge a widget by its size, which they report, and keep the color that the member gave it.
+const widgetScripts = `
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: widgets}
+spec:
+  target: {apiVersion: example.com/v1, kind: Widget}
+  customizations:
+    healthInterpretation: {luaScript: "function InterpretHealth(o) return o.spec.size == 2 end"}
+    statusReflection: {luaScript: "function ReflectStatus(o) return {size = o.spec.size} end"}
+    retention: {luaScript: "function Retain(desired, observed) desired.spec.color = observed.spec.color return desired end"}`
+
+// awaitWidget waits until the Work of the widget reports a health, and a status.
+func (p *pair) awaitWidget(health api.ResourceHealth, status string) {
+	p.t.Helper()
+	p.awaitWork("widget", metav1.ConditionTrue, "", func(w *api.Work) bool {
+		if len(w.Status.ManifestStatuses) != 1 || w.Status.ManifestStatuses[0].Health != health {
+			return false
+		}
+		s := w.Status.ManifestStatuses[0].Status
+		return s == nil && status == "" || s != nil && string(s.Raw) == status
+	})
+}
+
+func (s *site) patchWidget(t *testing.T, patch string) {
+	t.Helper()
+	at := s.admin.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).Namespace("shop")
+	_, err := at.Patch(t.Context(), "a", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "member"})
+	require.NoError(t, err)
+}
+
+func first(t *engine.Table) (string, engine.Object) {
+	for key, o := range t.Snapshot().Under("", "") {
+		return key, o
+	}
+	return "", nil
+}
+
 // A Work of a kind that the member does not serve waits until it does. A member that comes back serves custom kinds later than all others:
 // what it does not serve yet is not taken for gone.
 func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
@@ -39,6 +83,20 @@ func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
 	}
 	widgets := p.member.engine.Table(catalog.Customs.Name())
 	require.Equal(t, 1, widgets.Len())
+
+	p.hub.create(widgetScripts)
+	p.awaitWidget(api.Unhealthy, `{"size":1}`)
+	p.member.patchWidget(t, `{"spec":{"color":"red"}}`)
+	p.rewrite("widget", strings.Replace(widget, "size: 1", "size: 2, color: blue", 1))
+	p.awaitWidget(api.Healthy, `{"size":2}`)
+	_, o := first(widgets)
+	require.Equal(t, map[string]any{"size": int64(2), "color": "red"}, o.(*unstructured.Unstructured).Object["spec"], "a script keeps the member's")
+	p.hub.patch(catalog.Of(api.Key{APIVersion: api.ConfigGroupVersion, Kind: "ResourceInterpreterCustomization"}), "", "widgets",
+		`{"spec":{"customizations":{"healthInterpretation":{"luaScript":"function InterpretHealth() while true do end end"},"statusReflection":null}}}`)
+	awaitAny(p.hub, catalog.Events, agentWorks, func(e *corev1.Event) bool {
+		return e.InvolvedObject.Name == "widget" && e.Reason == "InterpretationFailed" && strings.Contains(e.Message, "too many steps")
+	})
+	p.awaitWidget(api.Healthy, "")
 
 	p.member.stop()
 	p.hub.delete(catalog.Works, agentWorks, "widget")

@@ -89,6 +89,8 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 		return slices.Concat(validateClusterBinding(&o.Spec.Resource, spec.Child("resource")), validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations))
 	case *api.Governor:
 		return validateGovernor(&o.Spec, spec)
+	case *api.ResourceInterpreterCustomization:
+		return validateCustomization(&o.Spec, spec)
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:

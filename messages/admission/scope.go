@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
@@ -51,9 +52,12 @@ var clusterScoped = map[schema.GroupKind]bool{
 func Namespaced(o api.Object) bool {
 	switch o.(type) {
 	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterOverridePolicy,
-		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.FailoverPreview, *corev1.Node,
+		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.ResourceInterpreterCustomization, *api.FailoverPreview, *corev1.Node,
 		*corev1.PersistentVolume, *networkingv1.IngressClass, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding, *storagev1.StorageClass:
 		return false
+	}
+	if u, untyped := o.(*unstructured.Unstructured); untyped && u.GetUID() != "" && u.GetNamespace() == "" {
+		return false // a server stored it so
 	}
 	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]
 }

@@ -26,6 +26,8 @@ type applied struct {
 	asked, content uint64
 	version        string
 	repairs        repairs
+	// misread is what a script failed to read of it last.
+	misread string
 }
 
 // reconcile has the member hold what a Work holds, and reports what came of it.
@@ -92,6 +94,8 @@ func (t *term) applyAll(ctx context.Context, w *api.Work, manifests []*unstructu
 		}
 		c := copied{identifier: identifierOf(i, o.GroupVersionKind(), id)}
 		c.err = t.applyOne(ctx, w, o, known[id], &c)
+		t.scripts.judge(&c)
+		t.tellMisread(w, known[id], c.misread)
 		if errors.Is(c.err, errPending) {
 			pending = true
 			continue
@@ -109,6 +113,18 @@ func (t *term) applyAll(ctx context.Context, w *api.Work, manifests []*unstructu
 		}
 	}
 	return all, pending
+}
+
+// tellMisread tells of what a script failed to read, if that is news.
+func (t *term) tellMisread(w *api.Work, known *applied, failed error) {
+	text := ""
+	if failed != nil {
+		text = failed.Error()
+	}
+	if text != known.misread && text != "" {
+		t.hub.warn(w, "InterpretationFailed", text+"; the rules of its kind are used")
+	}
+	known.misread = text
 }
 
 func identifierOf(ordinal int, kind schema.GroupVersionKind, id identity) api.ResourceIdentifier {
@@ -190,6 +206,7 @@ func older(live *unstructured.Unstructured, known *applied) bool {
 func (t *term) put(ctx context.Context, w *api.Work, mapping *meta.RESTMapping, o, live *unstructured.Unstructured, known *applied, asked uint64, c *copied) error {
 	id := identityOf(o)
 	keepMembers(o, live)
+	o, c.misread = t.scripts.keep(o, live)
 	mark(o, w)
 	result, err := t.patch(ctx, mapping, o)
 	if t.CreateNamespaces && id.namespace != "" && lacksNamespace(err) {
@@ -199,7 +216,7 @@ func (t *term) put(ctx context.Context, w *api.Work, mapping *meta.RESTMapping, 
 		}
 	}
 	if err != nil {
-		*known = applied{repairs: known.repairs}
+		*known = applied{repairs: known.repairs, misread: known.misread}
 		return fmt.Errorf("apply %s: %w", id, err)
 	}
 	did := "applied"

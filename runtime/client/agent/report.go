@@ -34,6 +34,11 @@ type copied struct {
 	unschedulable int
 	// err is why it was not applied.
 	err error
+	// health is how live is, and status what a script reports of it; nil: no script does.
+	health api.ResourceHealth
+	status []byte
+	// misread is what a script failed to read; the rules of the kind were used in its place.
+	misread error
 }
 
 // reportOf is the status of a Work by what came of its manifests; err is why none of them was looked at. What another writer
@@ -106,7 +111,7 @@ func manifestStatus(c *copied) api.ManifestStatus {
 	case c.live == nil && c.err == nil:
 		m.Health = api.Unhealthy // something else deleted it since
 	case c.live != nil:
-		m.Health, m.Status = healthOf(c.live), rawStatus(c)
+		m.Health, m.Status = c.health, rawStatus(c)
 	}
 	return m
 }
@@ -114,6 +119,9 @@ func manifestStatus(c *copied) api.ManifestStatus {
 // rawStatus is the status of an object as the member has it, and how many of its replicas no node takes; nil: its kind has none,
 // or it is too large to report.
 func rawStatus(c *copied) *runtime.RawExtension {
+	if c.status != nil {
+		return &runtime.RawExtension{Raw: c.status}
+	}
 	fields, _ := c.live.Object["status"].(map[string]any)
 	if len(fields) == 0 {
 		return nil

@@ -27,8 +27,10 @@ type term struct {
 	*Agent
 	ctx   context.Context // of the term: what follows kinds lasts as long
 	kinds *kinds
-	works cache.SharedIndexInformer
-	todo  workqueue.TypedRateLimitingInterface[string]
+	// scripts say how objects of some kinds are read.
+	scripts *scripts
+	works   cache.SharedIndexInformer
+	todo    workqueue.TypedRateLimitingInterface[string]
 
 	mu sync.Mutex
 	// applied is what is known of the objects of each Work. Of one Work, it is only read and written by the worker that has it.
@@ -83,6 +85,11 @@ func (a *Agent) lead(ctx context.Context) {
 	}
 	var all sync.WaitGroup
 	all.Go(func() { t.works.RunWithContext(ctx) })
+	t.scripts = a.hub.followScripts(ctx, t.lookAtAll)
+	select { // health that was judged without them could end a handover
+	case <-t.scripts.answered:
+	case <-ctx.Done():
+	}
 	if cache.WaitForCacheSync(ctx.Done(), t.works.HasSynced) {
 		a.term.Store(t)
 		a.metrics.leads.Set(1)

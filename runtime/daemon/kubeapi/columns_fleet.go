@@ -36,6 +36,12 @@ var taintPolicyColumns = []column{
 	ageColumn,
 }
 
+var customizationColumns = []column{
+	shown("Target-API-Version", func(c *api.ResourceInterpreterCustomization) any { return c.Spec.Target.APIVersion }),
+	shown("Target-Kind", func(c *api.ResourceInterpreterCustomization) any { return c.Spec.Target.Kind }),
+	ageColumn,
+}
+
 var policyColumns = []column{
 	policyColumn("Conflict-Resolution", func(s *api.PropagationSpec) any { return s.ConflictResolution }),
 	number(policyColumn("Priority", func(s *api.PropagationSpec) any { return s.Priority })),

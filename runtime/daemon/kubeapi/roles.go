@@ -155,6 +155,7 @@ func agentRules(cluster string) []rule {
 		{verbs: append([]string{"update", "patch"}, reading...), groups: []string{"work.karmada.io"}, resources: []string{"works"}, namespace: works},
 		{verbs: []string{"get", "update", "patch"}, groups: []string{"work.karmada.io"}, resources: []string{"works/status"}, namespace: works},
 		{verbs: reading, groups: []string{""}, resources: []string{"configmaps", "secrets"}, namespace: works},
+		{verbs: reading, groups: []string{"config.karmada.io"}, resources: []string{"resourceinterpretercustomizations"}},
 		{verbs: []string{"create", "patch"}, groups: []string{"", "events.k8s.io"}, resources: []string{"events"}, namespace: works},
 	}
 }

@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -17,6 +18,7 @@ import (
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/interpreter"
 )
 
 // admitting is what every write goes through: the same defaults and the same validation as a replay.
@@ -84,7 +86,7 @@ func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 
 func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
 	created := o.(api.Object)
-	problems := append(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil)...)
+	problems := slices.Concat(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil), validateScripts(created))
 	if s.Resource == catalog.Nodes { // it brings its status
 		problems = append(problems, admission.ValidateStatus(created)...)
 	}
@@ -93,7 +95,15 @@ func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList 
 
 func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
 	updated, before := o.(api.Object), old.(api.Object)
-	return append(admission.Validate(updated, before, s.settings()), admission.ValidateForMember(updated, before)...)
+	return slices.Concat(admission.Validate(updated, before, s.settings()), admission.ValidateForMember(updated, before), validateScripts(updated))
+}
+
+// validateScripts names scripts that cannot be read.
+func validateScripts(o api.Object) field.ErrorList {
+	if c, is := o.(*api.ResourceInterpreterCustomization); is {
+		return interpreter.Validate(c)
+	}
+	return nil
 }
 
 func (s strategy) WarningsOnCreate(ctx context.Context, o runtime.Object) []string {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -41,6 +42,9 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 		}
 	case "Cluster":
 		f.clusterChanged(c)
+	case "ResourceInterpreterCustomization":
+		f.objectChanged(r, c)
+		f.renewInterpreted(c)
 	case "OverridePolicy", "ClusterOverridePolicy":
 		f.overrideChanged(r, c)
 	case "ResourceBinding", "ClusterResourceBinding":
@@ -100,6 +104,29 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 		f.renewWorks(f.world.Store().Binding(name))
 		f.sums.put(name) // of its new generation, and whatever was written into its status
 	}
+}
+
+// renewInterpreted has the Works of the kind of a customization ask for what its scripts make of their templates now, and its copies be
+// added up again.
+func (f *Fleet) renewInterpreted(c *engine.Change) {
+	for _, o := range [...]api.Object{c.Object, c.Previous()} {
+		of, is := o.(*api.ResourceInterpreterCustomization)
+		if !is {
+			continue
+		}
+		target := of.Spec.Target
+		for _, k := range f.world.Store().KeysOf(target.Kind, func(k api.Key) bool { return k.APIVersion == target.APIVersion }) { // order-free: each by itself
+			if b := f.world.Store().Binding(bindingNameOf(k)); b != nil {
+				f.renewWorks(b)
+				f.sums.put(b.Name())
+			}
+		}
+	}
+}
+
+// bindingNameOf names the binding of a template.
+func bindingNameOf(k api.Key) messages.BindingName {
+	return messages.NameBinding(k.Namespace, propagation.BindingName(k.Kind, k.Name))
 }
 
 // ends reports whether machines have ended a binding that the engine still has, or are about to.

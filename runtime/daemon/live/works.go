@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/utils/ptr"
 
-	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -293,7 +292,9 @@ type manifests map[messages.BindingName]manifest
 
 type manifest struct {
 	replicas int32
-	labels   map[string]string
+	// scales is set where the template has replicas, which are the copy's part of them.
+	scales bool
+	labels map[string]string
 	// completions are the copy's part of those of a Job; nil: as the template has them.
 	completions *int32
 	// overwrites is set where the policy takes over what the cluster has already.
@@ -306,7 +307,7 @@ type manifest struct {
 
 // alike reports whether two manifests are made of the same.
 func (m *manifest) alike(other *manifest) bool {
-	return m.replicas == other.replicas && m.overwrites == other.overwrites && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
+	return m.replicas == other.replicas && m.scales == other.scales && m.overwrites == other.overwrites && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
 }
 
 // manifestFor renders the template of a wish's binding as the cluster is to have it.
@@ -328,12 +329,13 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	} else {
 		m.replicas = replicasOf(old)
 	}
+	m.scales = f.world.Scales(template)
 	m.completions, m.overwrites = f.world.Completions(template, b, w.cluster), b.Spec.ConflictResolution == api.ConflictOverwrite
 	last := f.manifests[w.binding]
 	if last.raw != nil && last.alike(&m) {
 		return last, nil
 	}
-	if m.raw, err = m.render(template); err != nil {
+	if m.raw, err = m.render(f.world, template); err != nil {
 		return m, fmt.Errorf("render %s: %w", key, err)
 	}
 	if m.names = last.names; m.names == nil {
@@ -345,10 +347,10 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 }
 
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
-func (m *manifest) render(template api.Object) ([]byte, error) {
+func (m *manifest) render(w *world.World, template api.Object) ([]byte, error) {
 	o := api.Shallow(template)
-	if _, _, counts := propagation.Requirements(o); counts || m.replicas > 0 {
-		if scaled, err := world.WithReplicas(o, m.replicas); err == nil {
+	if m.scales || m.replicas > 0 {
+		if scaled, err := w.WithReplicas(o, m.replicas); err == nil {
 			o = scaled
 		}
 	}

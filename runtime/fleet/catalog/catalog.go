@@ -51,9 +51,12 @@ func (r *Resource) Key(namespace, name string) api.Key {
 	return api.Key{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 }
 
+// Untyped reports whether its objects have no Go type.
+func (r *Resource) Untyped() bool { return r.custom || r == Customs || r == Definitions }
+
 // Template reports whether its objects are what policies propagate, or what such objects refer to.
 func (r *Resource) Template() bool {
-	if r.custom || r == Customs || r == Definitions {
+	if r.Untyped() {
 		return true
 	}
 	switch r.Kind.Group {
@@ -84,6 +87,7 @@ var All = []Resource{
 	cluster("policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", func() api.Object { return &api.ClusterPropagationPolicy{} }),
 	namespaced("policy.karmada.io", "v1alpha1", "PropagationPolicy", "propagationpolicies", func() api.Object { return &api.PropagationPolicy{} }),
 	namespaced("policy.karmada.io", "v1alpha1", "FederatedResourceQuota", "federatedresourcequotas", func() api.Object { return &api.FederatedResourceQuota{} }),
+	cluster("config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization", "resourceinterpretercustomizations", func() api.Object { return &api.ResourceInterpreterCustomization{} }),
 	namespaced("leeward.dev", "v1alpha1", "EvictionBudget", "evictionbudgets", func() api.Object { return &api.EvictionBudget{} }),
 	cluster("leeward.dev", "v1alpha1", "ClusterEvictionBudget", "clusterevictionbudgets", func() api.Object { return &api.ClusterEvictionBudget{} }),
 	cluster("leeward.dev", "v1alpha1", "Governor", "governors", func() api.Object { return &api.Governor{} }),

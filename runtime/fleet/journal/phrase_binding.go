@@ -16,6 +16,8 @@ func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 	switch f := f.(type) {
 	case *messages.BindingCreated:
 		return claimed(f)
+	case *messages.InterpretationFailed:
+		return warning("interpretation failed", "", f.Reason+"; the rules of its kind are used")
 	case *messages.RequirementChanged:
 		return required(f)
 	case *messages.BindingUpdated:

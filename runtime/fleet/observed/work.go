@@ -187,7 +187,7 @@ func manifestOf(w *api.Work) (o api.Object, known bool) {
 		return nil, true
 	}
 	r := catalog.Of(api.Key{APIVersion: kind.APIVersion, Kind: kind.Kind})
-	if r == nil {
+	if r == nil || r.Untyped() {
 		return nil, false
 	}
 	if o = r.New(); json.Unmarshal(raw, o) != nil {

@@ -28,17 +28,18 @@ func BindingKey(name messages.BindingName) api.Key {
 // ranks order the kinds; what is not here is a resource template and comes between quotas and
 // bindings.
 var ranks = map[metav1.TypeMeta]int{
-	{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"}:                 1,
-	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterTaintPolicy"}:       2,
-	{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}:        3,
-	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterPropagationPolicy"}: 4,
-	{APIVersion: api.PolicyGroupVersion, Kind: "FederatedResourceQuota"}:   5,
-	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            7,
-	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     8,
-	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         9,
-	{APIVersion: api.LeewardGroupVersion, Kind: "EvictionBudget"}:          10,
-	{APIVersion: api.LeewardGroupVersion, Kind: "ClusterEvictionBudget"}:   11,
-	{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                12,
+	{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"}:                         1,
+	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterTaintPolicy"}:               2,
+	{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}:                3,
+	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterPropagationPolicy"}:         4,
+	{APIVersion: api.PolicyGroupVersion, Kind: "FederatedResourceQuota"}:           5,
+	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:                    7,
+	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:             8,
+	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:                 9,
+	{APIVersion: api.LeewardGroupVersion, Kind: "EvictionBudget"}:                  10,
+	{APIVersion: api.LeewardGroupVersion, Kind: "ClusterEvictionBudget"}:           11,
+	{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                        12,
+	{APIVersion: api.ConfigGroupVersion, Kind: "ResourceInterpreterCustomization"}: 13,
 }
 
 const templateRank = 6

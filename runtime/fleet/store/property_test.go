@@ -153,7 +153,7 @@ func jsonOf(t *testing.T, o api.Object) string {
 
 // Facts that tell of no object; every other fact of package messages is applied.
 var passedBy = []string{
-	"OutageBegan", "OutageEnded", "HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
+	"OutageBegan", "OutageEnded", "HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited", "InterpretationFailed",
 	"HandoverBlocked", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
 	"PodEvictionScheduled", "PodEvictionCancelled", "PodEvicted", "PodDeletionRequested", "PodEvictionFailed", "PodBudgetChanged", "PodEvictionBlocked", "NodeDrainStarted", "NodeDrained", "NodeDrainFailed",

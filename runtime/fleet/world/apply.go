@@ -16,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/interpreter"
 	"leeward/runtime/fleet/store"
 )
 
@@ -69,7 +70,7 @@ func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	if err := w.admitToNodes(o, old == nil); err != nil {
 		return err
 	}
-	if problems := append(admission.Validate(o, old, w.settings), w.validateComponents(o)...); len(problems) > 0 {
+	if problems := append(admission.Validate(o, old, w.settings), w.validateRead(o)...); len(problems) > 0 {
 		r := &Rejected{Object: key, Problems: problems}
 		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
 		return r
@@ -86,8 +87,11 @@ func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	return nil
 }
 
-// validateComponents holds the pod templates of a workload that has several to what its binding may say.
-func (w *World) validateComponents(o api.Object) field.ErrorList {
+// validateRead holds the pod templates of a workload that has several to what its binding may say, and scripts to what can be run.
+func (w *World) validateRead(o api.Object) field.ErrorList {
+	if c, is := o.(*api.ResourceInterpreterCustomization); is {
+		return interpreter.Validate(c)
+	}
 	if !w.settings.MultiplePodTemplatesScheduling {
 		return nil
 	}
@@ -147,6 +151,9 @@ func (w *World) admit(o, old api.Object) {
 		w.admitRebalancer(o, old)
 	case *api.Governor:
 		w.admitGovernor(o)
+	case *api.ResourceInterpreterCustomization:
+		w.store.Put(o)
+		w.interpret(o, old)
 	default:
 		w.store.Put(o)
 		w.admitOther(o, api.KeyOf(o))

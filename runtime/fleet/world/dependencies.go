@@ -8,10 +8,15 @@ import (
 	"leeward/messages/api"
 )
 
-// dependencies are the bindings of what a workload's pods refer to.
-func dependencies(o api.Object) []messages.BindingName {
+// dependencies are the bindings of what a workload refers to.
+func (w *World) dependencies(name messages.BindingName, o api.Object) []messages.BindingName {
+	keys, known, err := w.interpreters.Dependencies(o)
+	w.noteMisread(name, misreadDependencies, err)
+	if !known {
+		keys = propagation.Dependencies(o)
+	}
 	var names []messages.BindingName
-	for _, k := range propagation.Dependencies(o) {
+	for _, k := range keys {
 		names = append(names, bindingOf(k.Namespace, k.Kind, k.Name))
 	}
 	return names

@@ -40,7 +40,7 @@ func (w *World) applyDocument(d manifest.Document) error {
 
 func admissionRank(k api.Key) int {
 	switch k.Kind {
-	case "Cluster", "Node":
+	case "Cluster", "Node", "ResourceInterpreterCustomization":
 		return 0
 	case "ClusterTaintPolicy":
 		return 1

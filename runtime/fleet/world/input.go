@@ -61,7 +61,11 @@ func (w *World) Delete(key api.Key) bool {
 		delete(w.workloads, name)
 		w.dropBinding(name)
 	}
+	before := w.store.Get(key)
 	w.store.Delete(key)
+	if c, is := before.(*api.ResourceInterpreterCustomization); is {
+		w.interpret(nil, c)
+	}
 	if key.Kind == "EvictionBudget" || key.Kind == "ClusterEvictionBudget" {
 		w.tellBudgets()
 	}
@@ -206,7 +210,7 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 	if old == nil {
 		return fmt.Errorf("scale %s: there is no such object", key)
 	}
-	next, before, err := scaled(old, replicas)
+	next, before, err := w.scaled(old, replicas)
 	if err != nil {
 		return fmt.Errorf("scale %s: %w", key, err)
 	}
@@ -217,12 +221,25 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 }
 
 // WithReplicas returns a copy of a workload with other replicas. It fails for what has none.
-func WithReplicas(o api.Object, replicas int32) (api.Object, error) {
-	next, _, err := scaled(o, replicas)
+func (w *World) WithReplicas(o api.Object, replicas int32) (api.Object, error) {
+	next, _, err := w.scaled(o, replicas)
 	return next, err
 }
 
 // scaled returns a copy of a workload with other replicas, and how many it had.
+func (w *World) scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
+	name := BindingOf(o)
+	revised, known, err := w.interpreters.Revise(o, replicas)
+	w.noteMisread(name, misreadRevision, err)
+	if !known {
+		return scaled(o, replicas)
+	}
+	if r := w.workloads[name]; r != nil {
+		before = r.Replicas
+	}
+	return revised, before, nil
+}
+
 func scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:

@@ -12,7 +12,7 @@ import (
 // isTemplate reports whether an object is something to propagate, not something that says how.
 func isTemplate(k api.Key) bool {
 	switch k.APIVersion {
-	case api.ClusterGroupVersion, api.PolicyGroupVersion, api.WorkGroupVersion, api.AppsGroupVersion, api.LeewardGroupVersion:
+	case api.ClusterGroupVersion, api.PolicyGroupVersion, api.WorkGroupVersion, api.AppsGroupVersion, api.LeewardGroupVersion, api.ConfigGroupVersion:
 		return false
 	}
 	return true
@@ -38,13 +38,13 @@ func (w *World) workload(o api.Object) *messages.Workload {
 	if b := w.store.Binding(name); b != nil {
 		name = b.Name() // the same, and held once
 	}
-	replicas, each, hasReplicas := propagation.Requirements(o)
+	replicas, each, hasReplicas := w.requirements(name, o)
 	components, _ := propagation.Components(o, w.settings.ExactComponentSets) // validated where they count
 	w.workloads[name] = &messages.Workload{
 		Binding: name, APIVersion: k.APIVersion, Kind: k.Kind,
 		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(), Annotations: o.GetAnnotations(),
 		Replicas: replicas, Requirements: w.needs.shared(each), HasReplicas: hasReplicas, Revision: propagation.Revision(o),
-		Set: messages.NewComponentSet(components), Dependencies: dependencies(o),
+		Set: messages.NewComponentSet(components), Dependencies: w.dependencies(name, o),
 	}
 	return w.workloads[name]
 }

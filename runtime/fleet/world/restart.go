@@ -50,6 +50,8 @@ func (w *World) Load(stored iter.Seq2[api.Object, store.Row]) {
 	for o, row := range stored {
 		w.store.Load(o, row)
 	}
+	w.loading = true
+	w.readScripts()
 	for _, c := range w.clusters() {
 		w.spawnMember(c)
 	}
@@ -66,6 +68,7 @@ func (w *World) LoadTemplate(o api.Object, row store.Row) {
 func (w *World) Recover() {
 	w.recoverGovernor()
 	w.showSettings()
+	w.tellMisread()
 	w.recoverBudgets()
 	w.recoverClusters()
 	w.recoverBindings()

@@ -19,6 +19,7 @@ import (
 	"leeward/actors/scheduler"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/interpreter"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/nodetier"
 	"leeward/runtime/fleet/store"
@@ -101,6 +102,11 @@ type World struct {
 	// workloads are what was last told of each template, by its binding.
 	workloads map[messages.BindingName]*messages.Workload
 	needs     needs
+	// interpreters are the scripts by which templates are read, and misread what they failed to read. loading is set until Recover, while
+	// nothing is told.
+	interpreters *interpreter.Set
+	misread      map[messages.BindingName][misreadKinds]string
+	loading      bool
 	// lives counts the propagation policies that ever were, so that each can be told from others of its name.
 	lives int
 	// answers are what became so far of the fresh placements that rebalancers asked for.
@@ -128,7 +134,7 @@ func New(c Config) *World {
 		config: c, settings: &c.Settings, now: c.Start,
 		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
-		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{}, members: map[messages.ClusterName]*memberTier{},
+		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{}, misread: map[messages.BindingName][misreadKinds]string{}, members: map[messages.ClusterName]*memberTier{},
 	}
 	if c.Nodes && c.MaxPerInstant == 0 {
 		c.MaxPerInstant = mostPerInstant

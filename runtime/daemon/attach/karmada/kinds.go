@@ -31,7 +31,7 @@ var kinds = func() (all []*kind) {
 		r := &catalog.All[i]
 		k := &kind{Resource: r, required: true}
 		switch r.Kind.Kind {
-		case "Namespace", "Event", "Governor", "OverridePolicy", "ClusterOverridePolicy":
+		case "Namespace", "Event", "Governor", "OverridePolicy", "ClusterOverridePolicy", "ResourceInterpreterCustomization":
 			continue // no decision is made of them
 		case "ClusterTaintPolicy", "FederatedResourceQuota", "WorkloadRebalancer", "EvictionBudget", "ClusterEvictionBudget",
 			"PriorityClass", "CronJob", "ReplicaSet", "DaemonSet", "Job", "StatefulSet", "Ingress":

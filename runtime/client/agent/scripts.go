@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/interpreter"
+)
+
+// scripts are those of the hub by which objects of some kinds are read.
+type scripts struct {
+	set atomic.Pointer[interpreter.Set]
+	// answered is closed when the hub has told them, or that it does not.
+	answered chan struct{}
+}
+
+var customizations = schema.GroupVersionResource{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpretercustomizations"}
+
+// followScripts follows the scripts until the context ends. A hub that has none, or lets the agent read none, is asked again now and then.
+func (h *hub) followScripts(ctx context.Context, changed func()) *scripts {
+	s := &scripts{answered: make(chan struct{})}
+	answered := sync.OnceFunc(func() { close(s.answered) })
+	i := dynamicinformer.NewFilteredDynamicInformer(h.objects, customizations, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	renew := func(bool) {
+		s.renew(i.GetStore().List())
+		changed()
+	}
+	registration, err := i.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(_ any, first bool) { renew(first) },
+		UpdateFunc: func(any, any) { renew(false) },
+		DeleteFunc: func(any) { renew(false) },
+	})
+	if err == nil {
+		err = i.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) { answered() })
+	}
+	if err != nil {
+		panic(err) // it does not run yet
+	}
+	go i.RunWithContext(ctx)
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+			answered()
+		}
+	}()
+	return s
+}
+
+// renew takes over the customizations that there are.
+func (s *scripts) renew(objects []any) {
+	var all []*api.ResourceInterpreterCustomization
+	for _, o := range objects {
+		c := &api.ResourceInterpreterCustomization{}
+		if u, is := o.(*unstructured.Unstructured); is && runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c) == nil {
+			all = append(all, c)
+		}
+	}
+	s.set.Store(interpreter.New(all))
+}
+
+// keep is the manifest with what a script keeps of the object in the member.
+func (s *scripts) keep(manifest, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if live == nil {
+		return manifest, nil
+	}
+	kept, known, err := s.set.Load().Retain(manifest, live)
+	if !known {
+		return manifest, err
+	}
+	for _, field := range controlPlaneFields {
+		unstructured.RemoveNestedField(kept.Object, field...)
+	}
+	return kept, nil
+}
+
+// judge says how an object is: by scripts, or by the rules of its kind where there are none, or one fails.
+func (s *scripts) judge(c *copied) {
+	if c.live == nil {
+		return
+	}
+	healthy, known, err := s.set.Load().Health(c.live)
+	switch c.health = api.Unhealthy; {
+	case !known:
+		c.health = healthOf(c.live)
+	case healthy:
+		c.health = api.Healthy
+	}
+	status, known, problem := s.set.Load().Reflect(c.live)
+	if known {
+		if c.status, problem = json.Marshal(status); len(c.status) > largestStatus {
+			c.status, problem = nil, errors.New("statusReflection: the script returns more than may be reported")
+		}
+	}
+	c.misread = errors.Join(c.misread, err, problem)
+}
