@@ -243,8 +243,7 @@ type actor struct {
 
 // faults stand between a daemon and its server.
 type faults struct {
-	next http.RoundTripper
-	mu   sync.Mutex
+	mu sync.Mutex
 	// writes are the requests that wrote, so far, but for those of its Lease.
 	writes []string
 	// conflicts are those that were answered with 409.
@@ -259,8 +258,14 @@ type faults struct {
 
 var errDead = errors.New("the process is dead")
 
+// through is one way to the server, with the faults of all.
+type through struct {
+	*faults
+	next http.RoundTripper
+}
+
 // RoundTrip makes a request.
-func (f *faults) RoundTrip(q *http.Request) (*http.Response, error) {
+func (f through) RoundTrip(q *http.Request) (*http.Response, error) {
 	f.mu.Lock()
 	writes := q.Method != http.MethodGet && !strings.Contains(q.URL.Path, "/leases")
 	if f.dead {
@@ -320,8 +325,7 @@ func (s *stage) acts(schedulerName string, change ...func(*Config, *faults)) *ac
 	a := &actor{stage: s, metrics: telemetry.NewAttached(build.Build{}), ended: make(chan error, 1), faults: &faults{}}
 	c := Config{
 		Client: &rest.Config{Host: s.server.URL(), ContentConfig: rest.ContentConfig{ContentType: "application/json"}, WrapTransport: func(next http.RoundTripper) http.RoundTripper {
-			a.faults.next = next
-			return a.faults
+			return through{a.faults, next}
 		}},
 		Settings: settings, Clock: s.clock, Log: zerolog.New(&a.log), Metrics: a.metrics, Compared: func(*shadow.Comparison) {},
 		Act: &Acting{
