@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
@@ -92,6 +93,18 @@ func TestNoDeadlineMovesWhenTheDaemonStarts(t *testing.T) {
 	require.Equal(t, "m1:2", placed(f))
 	f.pass(100 * time.Millisecond)
 	require.Equal(t, "m2:2 leaves m1", placed(f), "300 s after the taint's own time, which is in whole seconds")
+}
+
+// TestABudgetHoldsAfterAStart: it is found in the store, and lets nothing move.
+func TestABudgetHoldsAfterAStart(t *testing.T) {
+	f := running(t)
+	b := named(&api.EvictionBudget{}, api.LeewardGroupVersion, "EvictionBudget", "default", "still")
+	b.Spec.MaxMoved = &api.MaxMoved{Replicas: intstr.FromInt32(0), WindowSeconds: 3600}
+	f.apply(b)
+	f.restart()
+	putTaints(f, "m1", failed)
+	f.pass(time.Minute)
+	require.Equal(t, "m1:2", placed(f))
 }
 
 func TestNoDeadlineMovesWhenSettingsChange(t *testing.T) {

@@ -30,8 +30,8 @@ func (w *World) tellBudgets() {
 
 // recoverBudgets tells a new governor of the budgets. Bindings hear of them when they are hosted.
 func (w *World) recoverBudgets() {
-	if w.budgets != nil {
-		w.budgets = &messages.BudgetsSet{Budgets: w.store.Budgets()}
+	if all := w.store.Budgets(); w.budgets != nil || len(all) > 0 { // which Load may have brought
+		w.budgets = &messages.BudgetsSet{Budgets: all}
 		w.kernel.Post(governorAt, w.budgets)
 	}
 }

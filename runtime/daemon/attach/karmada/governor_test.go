@@ -47,3 +47,29 @@ func TestAGovernorThatIsServedRemembers(t *testing.T) {
 		require.Equal(t, s.governor().Status.Permits, d.twin.world.Store().Governor().Permits)
 	})
 }
+
+// TestABudgetThatIsServedHolds: of two workloads of two replicas, one may move.
+func TestABudgetThatIsServedHolds(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web", "db")
+	o := object(api.LeewardGroupVersion, "EvictionBudget", "shop", "slow", map[string]any{"spec": map[string]any{"maxMoved": map[string]any{"replicas": 2, "windowSeconds": 3600}}})
+	s.server.Put(pathOf(keyOf(o)), textOf(t, o))
+	a := s.acts(opted).leads()
+	s.until("m1:2 m2:2")
+	s.taint("m2", "failed")
+	moved := func() (n int) {
+		s.karmada()
+		for _, name := range s.bound {
+			n += strings.Count(s.is(name), "m3")
+		}
+		return n
+	}
+	require.Eventually(t, func() bool {
+		return moved() == 1 && strings.Contains(a.log.String(), "eviction blocked")
+	}, 20*time.Second, time.Millisecond, "%s", s)
+	s.clock.Add(59 * time.Minute)
+	a.rounds()
+	require.Equal(t, 1, moved())
+	s.clock.Add(time.Minute)
+	s.until("m1:2 m3:2")
+}
