@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // ToOwner is what an owner of pods or nodes understands.
@@ -28,6 +29,11 @@ type OwnerSpec struct {
 	Selector *metav1.LabelSelector
 	// Template is that of the pods; nil for a MachineSet.
 	Template *corev1.PodTemplateSpec
+	// Paused, Recreate, MaxSurge, MaxUnavailable and MinReady say how a Deployment rolls a new template out: not at all; all old pods go before
+	// new ones come; else with so many pods more, and so few fewer that have been ready for that long.
+	Paused, Recreate         bool
+	MaxSurge, MaxUnavailable intstr.IntOrString
+	MinReady                 time.Duration
 	// Parallel pods of a StatefulSet do not wait for one another: podManagementPolicy Parallel.
 	Parallel bool
 	// Parallelism, Completions and BackoffLimit are those of a Job; Completions 0: any one that succeeds completes it.

@@ -171,7 +171,7 @@ func (o *Owner) fits(n *messages.NodeView) (runs, stays bool) {
 func (d *daemonSet) createDaemon(o *Owner, now time.Time, name messages.NodeName, out *actors.Outbox) {
 	spec := *o.template.spec
 	spec.Affinity = pinned(spec.Affinity, name)
-	p := o.create(now, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, &spec, out)
+	p := o.create(now, &o.template, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, &spec, out)
 	p.meant = name
 	d.place(p)
 }

@@ -57,7 +57,7 @@ func (j *job) reconcile(o *Owner, now time.Time, out *actors.Outbox) time.Time {
 		return due
 	}
 	for range wanted - len(active) {
-		o.create(now, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, o.template.spec, out)
+		o.create(now, &o.template, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, o.template.spec, out)
 	}
 	return time.Time{}
 }

@@ -3,8 +3,8 @@
 // that a pod that is deleted or finished is replaced in the same instant, unless its kind waits.
 //
 // owner is the switch of messages, what an owner knows and how it creates and deletes; each kind has a file. Sources: the controllers
-// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: rolling updates (a changed template holds for new pods),
-// revisions, volumes, indexed Jobs.
+// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: rolling updates of other kinds than Deployments (a changed
+// template holds for new pods), revisions, volumes, indexed Jobs.
 package owner
 
 import (
@@ -63,6 +63,8 @@ type pod struct {
 	gone bool
 	// tallied: it is one of the owner's active pods.
 	tallied bool
+	// set is the ReplicaSet of a Deployment that it belongs to; nil: of none, or not known yet.
+	set *set
 }
 
 // going reports whether the pod is about to go.
@@ -94,9 +96,9 @@ func New(kindName, namespace, local string, seed uint64) (*Owner, error) {
 	o.seed = draw.Mix(seed ^ draw.Hash(0, string(o.name)))
 	switch kindName {
 	case messages.KindNameDeployment:
-		o.kind = replicaSet{}
+		o.kind = &deployment{}
 	case messages.KindNameReplicaSet:
-		o.kind = replicaSet{bare: true}
+		o.kind = replicaSet{}
 	case messages.KindNameStatefulSet:
 		o.kind = statefulSet{}
 	case messages.KindNameDaemonSet:
@@ -156,13 +158,14 @@ func (o *Owner) applied(spec *messages.OwnerSpec) {
 	}
 	t.controller = reference("apps/v1", o.kindName(), o.local)
 	switch k := o.kind.(type) {
+	case *deployment:
+		hash := hashOf(spec.Template)
+		t.prefix = o.local + "-" + hash
+		t.labels = with(t.labels, "pod-template-hash", hash)
+		t.controller = reference("apps/v1", messages.KindNameReplicaSet, t.prefix)
+		t.peers = &metav1.LabelSelector{MatchLabels: t.labels}
+		k.applied(o, t)
 	case replicaSet:
-		if !k.bare {
-			hash := safe(draw.Mix(draw.Hash(0, fmt.Sprint(spec.Template.Labels, spec.Template.Spec.String()))), 10)
-			t.prefix = o.local + "-" + hash
-			t.labels = with(t.labels, "pod-template-hash", hash)
-			t.controller = reference("apps/v1", messages.KindNameReplicaSet, t.prefix)
-		}
 		t.peers = &metav1.LabelSelector{MatchLabels: t.labels}
 	case statefulSet:
 		t.peers = spec.Selector
@@ -176,9 +179,18 @@ func (o *Owner) applied(spec *messages.OwnerSpec) {
 	o.template = t
 }
 
+// hashOf is the hash of a template: pods of another one have another.
+func hashOf(t *corev1.PodTemplateSpec) string {
+	text := fmt.Sprint(t.Labels, t.Spec.String())
+	if len(t.Annotations) > 0 { // as kubectl rollout restart changes them
+		text += fmt.Sprint(t.Annotations)
+	}
+	return safe(draw.Mix(draw.Hash(0, text)), 10)
+}
+
 func (o *Owner) kindName() string {
 	switch o.kind.(type) {
-	case replicaSet:
+	case *deployment, replicaSet:
 		return messages.KindNameReplicaSet
 	case statefulSet:
 		return messages.KindNameStatefulSet
@@ -271,8 +283,8 @@ func (o *Owner) sorted() []*pod {
 	return pods
 }
 
-// create creates one pod of the template.
-func (o *Owner) create(now time.Time, local string, labels map[string]string, spec *corev1.PodSpec, out *actors.Outbox) *pod {
+// create creates one pod of a template.
+func (o *Owner) create(now time.Time, of *template, local string, labels map[string]string, spec *corev1.PodSpec, out *actors.Outbox) *pod {
 	o.serial++
 	p := &pod{created: now}
 	p.Pod, p.Phase = messages.NamePod(o.namespace, local), corev1.PodPending
@@ -280,7 +292,7 @@ func (o *Owner) create(now time.Time, local string, labels map[string]string, sp
 	o.pods[p.Pod] = p
 	o.tally(p)
 	out.TellAPIServer(&messages.CreatePod{
-		Pod: p.Pod, UID: p.UID, Owner: o.name, Controller: o.template.controller, Labels: labels, Spec: spec, Peers: o.template.peers,
+		Pod: p.Pod, UID: p.UID, Owner: o.name, Controller: of.controller, Labels: labels, Spec: spec, Peers: of.peers,
 	})
 	return p
 }

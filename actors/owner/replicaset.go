@@ -11,13 +11,13 @@ import (
 	"leeward/messages"
 )
 
-// replicaSet keeps up a number of pods with names of chance. A Deployment is one whose name has a hash of the template; bare: it is a
-// ReplicaSet itself. A pod that is deleted or finished does not count from then on: it is replaced before it is gone.
-type replicaSet struct{ bare bool }
+// replicaSet keeps up a number of pods with names of chance, as does a Deployment while all are of one template. A pod that is deleted or
+// finished does not count from then on: it is replaced before it is gone.
+type replicaSet struct{}
 
 func (replicaSet) reconcile(o *Owner, now time.Time, out *actors.Outbox) time.Time {
 	for range int(o.spec.Replicas) - o.active {
-		o.create(now, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, o.template.spec, out)
+		o.create(now, &o.template, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, o.template.spec, out)
 	}
 	if surplus := o.active - int(o.spec.Replicas); surplus > 0 {
 		pods := slices.DeleteFunc(o.sorted(), func(p *pod) bool { return !p.active() })

@@ -46,7 +46,7 @@ func (o *Owner) ordinal(i int) messages.PodName {
 func (o *Owner) createOrdinal(now time.Time, i int, out *actors.Outbox) *pod {
 	local := o.local + "-" + strconv.Itoa(i)
 	labels := with(with(o.template.labels, "statefulset.kubernetes.io/pod-name", local), "apps.kubernetes.io/pod-index", strconv.Itoa(i))
-	return o.create(now, local, labels, o.template.spec, out)
+	return o.create(now, &o.template, local, labels, o.template.spec, out)
 }
 
 // last is the pod with the highest ordinal that is too high. While one of them is about to go, the others wait, unless they are Parallel.

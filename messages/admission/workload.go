@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/messages/api"
@@ -66,7 +67,8 @@ func validateWorkload(o api.Object, numeric bool, spec *field.Path) field.ErrorL
 	replicas := spec.Child("replicas")
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
+		errs := append(count(o.Spec.Replicas, replicas), validateRollout(&o.Spec, spec)...)
+		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.StatefulSet:
 		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.ReplicaSet:
@@ -81,6 +83,51 @@ func validateWorkload(o api.Object, numeric bool, spec *field.Path) field.ErrorL
 		return append(validateCronJob(&o.Spec, spec), validatePods(job.Selector, &job.Template, numeric, spec.Child("jobTemplate", "spec"))...)
 	}
 	return nil
+}
+
+// validateRollout checks how a Deployment rolls a new template out. Source: ValidateDeploymentStrategy of Kubernetes.
+func validateRollout(d *appsv1.DeploymentSpec, spec *field.Path) (errs field.ErrorList) {
+	if d.MinReadySeconds < 0 {
+		errs = append(errs, field.Invalid(spec.Child("minReadySeconds"), d.MinReadySeconds, "must be 0 or more"))
+	}
+	strategy := spec.Child("strategy")
+	rolling, at := d.Strategy.RollingUpdate, strategy.Child("rollingUpdate")
+	switch d.Strategy.Type {
+	case appsv1.RecreateDeploymentStrategyType:
+		if rolling != nil {
+			errs = append(errs, field.Forbidden(at, "may not be specified when strategy type is 'Recreate'"))
+		}
+		return errs
+	case "", appsv1.RollingUpdateDeploymentStrategyType:
+	default:
+		return append(errs, field.NotSupported(strategy.Child("type"), d.Strategy.Type, []appsv1.DeploymentStrategyType{appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType}))
+	}
+	if rolling == nil {
+		return errs
+	}
+	surge, wrong := share(rolling.MaxSurge, at.Child("maxSurge"))
+	unavailable, more := share(rolling.MaxUnavailable, at.Child("maxUnavailable"))
+	errs = append(append(errs, wrong...), more...)
+	switch {
+	case len(errs) > 0:
+	case unavailable > 100 && rolling.MaxUnavailable.Type == intstr.String:
+		errs = append(errs, field.Invalid(at.Child("maxUnavailable"), rolling.MaxUnavailable.String(), "must not be greater than 100%"))
+	case surge == 0 && unavailable == 0:
+		errs = append(errs, field.Invalid(at.Child("maxUnavailable"), unavailable, "may not be 0 when maxSurge is 0"))
+	}
+	return errs
+}
+
+// share reads a number, or a percentage of a hundred; one that is not written is more than none.
+func share(of *intstr.IntOrString, at *field.Path) (int, field.ErrorList) {
+	if of == nil {
+		return 1, nil
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(of, 100, true)
+	if err != nil || n < 0 {
+		return 0, field.ErrorList{field.Invalid(at, of.String(), "must be a whole number of 0 or more, or a percentage such as 25%")}
+	}
+	return n, nil
 }
 
 func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec, numeric bool, spec *field.Path) field.ErrorList {

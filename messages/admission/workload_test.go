@@ -30,6 +30,28 @@ func TestWorkloads(t *testing.T) {
 	requireFindings(t, "Deployment\nspec: {template: {spec: {containers: [{name: c, resources: {requests: {memory: 1Gi, cpu: -1}}}]}}}\n", request, request)
 }
 
+func TestHowADeploymentRollsOut(t *testing.T) {
+	const at = "spec.strategy.rollingUpdate."
+	for strategy, want := range map[string]string{
+		"{}":             "",
+		"type: Recreate": "",
+		"rollingUpdate: {maxSurge: 50%, maxUnavailable: 0}": "",
+		"rollingUpdate: {maxSurge: 0, maxUnavailable: 0}":   at + "maxUnavailable: Invalid value: 0: may not be 0 when maxSurge is 0",
+		"rollingUpdate: {maxUnavailable: 101%}":             at + `maxUnavailable: Invalid value: "101%": must not be greater than 100%`,
+		"rollingUpdate: {maxSurge: many}":                   at + `maxSurge: Invalid value: "many": must be a whole number of 0 or more, or a percentage such as 25%`,
+		"rollingUpdate: {maxSurge: -1}":                     at + `maxSurge: Invalid value: "-1": must be a whole number of 0 or more, or a percentage such as 25%`,
+		"{type: Recreate, rollingUpdate: {maxSurge: 1}}":    "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy type is 'Recreate'",
+		"type: Canary": `spec.strategy.type: Unsupported value: "Canary": supported values: "Recreate", "RollingUpdate"`,
+	} {
+		if !strings.HasPrefix(strategy, "{") {
+			strategy = "{" + strategy + "}"
+		}
+		requireFindings(t, "Deployment\nspec: {strategy: "+strategy+"}\n", want, want)
+	}
+	const seconds = "spec.minReadySeconds: Invalid value: -1: must be 0 or more"
+	requireFindings(t, "Deployment\nspec: {minReadySeconds: -1}\n", seconds, seconds)
+}
+
 func TestWhatMayNotChange(t *testing.T) {
 	for name, c := range map[string]struct{ before, after, want string }{
 		"a policy's scheduler": {

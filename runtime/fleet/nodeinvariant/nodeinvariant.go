@@ -82,6 +82,8 @@ type Objects interface {
 	Budget(messages.PodBudgetName) *policyv1.PodDisruptionBudget
 	// Replicas is how many pods an owner must have; false: it is not known, or there is no such number.
 	Replicas(messages.OwnerName) (replicas int, known bool)
+	// Fewer is how many pods fewer than its replicas an owner may have while it replaces those of an older template.
+	Fewer(messages.OwnerName) int
 }
 
 // Monitor watches the nodes and pods of one cluster. It belongs to one goroutine.

@@ -33,6 +33,8 @@ func (c *cluster) Budget(messages.PodBudgetName) *policyv1.PodDisruptionBudget {
 
 func (c *cluster) Node(name messages.NodeName) *corev1.Node { return c.nodes[name] }
 func (c *cluster) Pod(name messages.PodName) *corev1.Pod    { return c.pods[name] }
+func (c *cluster) Fewer(messages.OwnerName) int             { return 0 }
+
 func (c *cluster) Replicas(name messages.OwnerName) (int, bool) {
 	n, known := c.replicas[name]
 	return n, known

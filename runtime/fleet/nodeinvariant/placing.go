@@ -149,6 +149,6 @@ func (m *Monitor) replaced(now time.Time) {
 		if !known || m.instant.applied[name] || m.settings.PodTolerationRestriction {
 			continue
 		}
-		m.check(now, Replaced, o.lives >= min(before, replicas), string(name), "it had %d pods, has %d and must have %d", before, o.lives, replicas)
+		m.check(now, Replaced, o.lives >= min(before, replicas-m.objects.Fewer(name)), string(name), "it had %d pods, has %d and must have %d", before, o.lives, replicas)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"leeward/actors/apiserver"
 	"leeward/actors/drain"
+	"leeward/actors/owner"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -82,8 +83,8 @@ func (t *Tier) applyBudget(o *policyv1.PodDisruptionBudget) error {
 	}
 	name := messages.NamePodBudget(o.Namespace, o.Name)
 	if len(t.budgets) == 0 {
-		for _, owner := range slices.Sorted(maps.Keys(t.owners)) {
-			t.tellScale(owner)
+		for _, of := range slices.Sorted(maps.Keys(t.owners)) {
+			t.tellScale(of)
 		}
 	}
 	t.budgets[name] = true
@@ -278,6 +279,19 @@ func (t *Tier) Replicas(name messages.OwnerName) (replicas int, known bool) {
 		return 0, false
 	}
 	return int(spec.Replicas), true
+}
+
+// Fewer is how many pods fewer than its replicas a Deployment may have while it replaces those of an older template; 0: it replaces none.
+func (t *Tier) Fewer(name messages.OwnerName) int {
+	spec := t.owners[name]
+	switch {
+	case spec == nil || !t.rolled[name] || !strings.HasPrefix(string(name), "deployment/"):
+		return 0
+	case spec.Recreate:
+		return int(spec.Replicas)
+	}
+	_, unavailable := owner.Rolling(spec)
+	return unavailable
 }
 
 // Nodes are the names of all nodes, sorted.

@@ -3,15 +3,18 @@ package nodetier
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"leeward/actors/owner"
@@ -41,6 +44,9 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 	if t.owners[name] == nil && kind == messages.KindNameDaemonSet {
 		t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name})
 	}
+	if before := t.owners[name]; before != nil && !equality.Semantic.DeepEqual(before.Template, spec.Template) {
+		t.rolled[name] = true
+	}
 	t.owners[name] = spec
 	t.kernel.Post(a, &messages.OwnerApplied{Spec: spec})
 	if len(t.budgets) > 0 {
@@ -49,11 +55,24 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 	return nil
 }
 
+// deploymentSpec is what a Deployment keeps up, and how it rolls a new template out. By default a quarter more pods, and a quarter fewer.
+func deploymentSpec(d *appsv1.DeploymentSpec) *messages.OwnerSpec {
+	quarter := intstr.FromString("25%")
+	spec := &messages.OwnerSpec{
+		Replicas: ptr.Deref(d.Replicas, 1), Selector: d.Selector, Template: &d.Template, MaxSurge: quarter, MaxUnavailable: quarter,
+		Paused: d.Paused, Recreate: d.Strategy.Type == appsv1.RecreateDeploymentStrategyType, MinReady: time.Duration(d.MinReadySeconds) * time.Second,
+	}
+	if r := d.Strategy.RollingUpdate; r != nil {
+		spec.MaxSurge, spec.MaxUnavailable = ptr.Deref(r.MaxSurge, quarter), ptr.Deref(r.MaxUnavailable, quarter)
+	}
+	return spec
+}
+
 // ownerSpec is what an owner keeps up, with the defaults of the API.
 func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return &messages.OwnerSpec{Replicas: ptr.Deref(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+		return deploymentSpec(&o.Spec), nil
 	case *appsv1.ReplicaSet:
 		return &messages.OwnerSpec{Replicas: ptr.Deref(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
 	case *appsv1.StatefulSet:

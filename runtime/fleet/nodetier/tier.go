@@ -40,6 +40,8 @@ type Tier struct {
 	// scheduler is the machine of its address, for ExplainPod.
 	scheduler *podscheduler.PodScheduler
 	owners    map[messages.OwnerName]*messages.OwnerSpec
+	// rolled are the owners whose template was replaced.
+	rolled map[messages.OwnerName]bool
 	// budgets are the PodDisruptionBudgets that there are.
 	budgets map[messages.PodBudgetName]bool
 	// zones are those that have an actor; ended are the actors to stop once the running instant is settled.
@@ -70,7 +72,7 @@ type Config struct {
 func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
 		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, follows: c.Follows, epoch: c.Start,
-		owners: map[messages.OwnerName]*messages.OwnerSpec{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
+		owners: map[messages.OwnerName]*messages.OwnerSpec{}, rolled: map[messages.OwnerName]bool{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
 		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{},
 	}
 	t.server = apiserver.New(apiserver.Rules{

@@ -1,0 +1,219 @@
+package owner
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"leeward/actors"
+	"leeward/messages"
+)
+
+// deployment keeps up pods of its newest template, and rolls those of older templates out. Source: the deployment controller of Kubernetes,
+// without its proportional scaling of several ReplicaSets, and without a limit of revisions.
+type deployment struct {
+	// sets are the ReplicaSets of the templates that have pods or must have some, the newest last.
+	sets []*set
+	// adopted: pods that were found were given to a set.
+	adopted bool
+}
+
+// set is one ReplicaSet of a Deployment.
+type set struct {
+	// template is that of its pods; a set without one has pods that were found, of a template that is not known.
+	template template
+	// want is how many pods it must have.
+	want int
+	// active and available are how many it has, as of the last count.
+	active, available int
+}
+
+// applied has the newest set be that of a template. The pods that the owner has are of the one before.
+func (d *deployment) applied(o *Owner, t template) {
+	if len(d.sets) == 1 && d.newest().template.prefix != t.prefix && d.adopted {
+		for _, p := range o.pods { // order-free: each by itself
+			p.set = d.newest()
+		}
+	}
+	at := slices.IndexFunc(d.sets, func(s *set) bool { return s.template.prefix == t.prefix })
+	if at < 0 {
+		d.sets = append(d.sets, &set{template: t})
+		return
+	}
+	newest := d.sets[at]
+	newest.template = t
+	d.sets = append(slices.Delete(d.sets, at, at+1), newest) // also where a change is taken back
+}
+
+func (d *deployment) newest() *set { return d.sets[len(d.sets)-1] }
+
+func (d *deployment) reconcile(o *Owner, now time.Time, out *actors.Outbox) time.Time {
+	if !d.adopted {
+		d.adopt(o)
+	}
+	if len(d.sets) == 1 {
+		d.newest().want = int(o.spec.Replicas)
+		replicaSet{}.reconcile(o, now, out)
+		return time.Time{}
+	}
+	next := d.count(o, now)
+	if !o.spec.Paused {
+		d.roll(o)
+	}
+	for _, s := range d.sets {
+		s.keep(o, now, out)
+	}
+	d.forget(o)
+	return next
+}
+
+// adopt gives pods that were found to the newest set. Where some of them are of its template, the others are of an older one, which a
+// restart of the controllers has forgotten.
+func (d *deployment) adopt(o *Owner) {
+	d.adopted = true
+	newest, older := d.newest(), &set{}
+	known := false
+	for _, p := range o.pods { // order-free: any
+		known = known || newest.made(p)
+	}
+	for _, p := range o.pods { // order-free: each by itself
+		if p.set = newest; known && !newest.made(p) {
+			p.set = older
+			if p.active() {
+				older.want++
+			}
+		}
+	}
+	if older.want > 0 {
+		d.sets = []*set{older, newest}
+		for _, p := range o.pods { // order-free: a count
+			if p.set == newest && p.active() {
+				newest.want++
+			}
+		}
+	}
+}
+
+// made reports whether a pod has a name of the set's template.
+func (s *set) made(p *pod) bool {
+	_, local := p.Pod.Split()
+	return strings.HasPrefix(local, s.template.prefix+"-")
+}
+
+// count counts the pods of each set, and returns when the next one that is ready becomes available; zero: none does.
+func (d *deployment) count(o *Owner, now time.Time) (next time.Time) {
+	for _, s := range d.sets {
+		s.active, s.available = 0, 0
+	}
+	for _, p := range o.pods { // order-free: counts, and the earliest instant
+		if p.set == nil { // it was found since
+			p.set = d.newest()
+		}
+		if !p.active() {
+			continue
+		}
+		p.set.active++
+		if !p.ready() {
+			continue
+		}
+		if at := p.ReadySince.Add(o.spec.MinReady); at.After(now) {
+			next = actors.Earlier(next, at)
+		} else {
+			p.set.available++
+		}
+	}
+	return next
+}
+
+// roll changes how many pods each set must have: more of the newest within the surge, fewer of the others as far as enough are available.
+func (d *deployment) roll(o *Owner) {
+	replicas, newest := int(o.spec.Replicas), d.newest()
+	older := d.sets[:len(d.sets)-1]
+	if o.spec.Recreate {
+		for _, s := range older {
+			s.want = 0
+		}
+		if !d.running(o, newest) {
+			newest.want = replicas
+		}
+		return
+	}
+	surge, unavailable := Rolling(o.spec)
+	total := 0
+	for _, s := range d.sets {
+		total += s.want
+	}
+	if more := min(replicas+surge-total, replicas-newest.want); more > 0 {
+		newest.want, total = newest.want+more, total+more
+	}
+	newest.want = min(newest.want, replicas)
+	least := replicas - unavailable
+	d.withdraw(older, total-least-(newest.want-newest.available), least)
+}
+
+// withdraw takes so many pods at the most from older sets, the oldest first: those that are not available, and then available ones as long
+// as more than the least are.
+func (d *deployment) withdraw(older []*set, most, least int) {
+	available := d.newest().available
+	for _, s := range older {
+		if n := min(max(0, most), max(0, s.want-s.available)); n > 0 {
+			s.want, most = s.want-n, most-n
+		}
+		available += s.available
+	}
+	spare := min(max(0, most), available-least)
+	for _, s := range older {
+		if n := min(s.want, spare); n > 0 {
+			s.want, spare = s.want-n, spare-n
+		}
+	}
+}
+
+// running reports whether pods of other sets exist that have not finished, those that are being deleted included.
+func (d *deployment) running(o *Owner, newest *set) bool {
+	for _, p := range o.pods { // order-free: any
+		if p.set != newest && !p.finished() {
+			return true
+		}
+	}
+	return false
+}
+
+// keep creates and deletes pods of the set until it has as many as it must.
+func (s *set) keep(o *Owner, now time.Time, out *actors.Outbox) {
+	if s.template.spec != nil {
+		for range s.want - s.active {
+			o.create(now, &s.template, o.fresh(now, s.template.prefix, o.hasPod), s.template.labels, s.template.spec, out).set = s
+		}
+	}
+	if surplus := s.active - s.want; surplus > 0 {
+		pods := slices.DeleteFunc(o.sorted(), func(p *pod) bool { return p.set != s || !p.active() })
+		for _, p := range leastWanted(pods)[:surplus] {
+			o.delete(p, "its template was replaced", out)
+		}
+	}
+}
+
+// forget drops older sets that have no pods and must have none. With Recreate, pods that are being deleted count, for new ones wait for them.
+func (d *deployment) forget(o *Owner) {
+	has := map[*set]bool{d.newest(): true}
+	for _, p := range o.pods { // order-free: a set
+		if p.active() || o.spec.Recreate && !p.finished() {
+			has[p.set] = true
+		}
+	}
+	d.sets = slices.DeleteFunc(d.sets, func(s *set) bool { return s.want == 0 && !has[s] })
+}
+
+// Rolling is how many pods more than its replicas a Deployment may have during a rollout, and how many fewer may be available. Both are not
+// zero. Source: ResolveFenceposts of Kubernetes.
+func Rolling(spec *messages.OwnerSpec) (surge, unavailable int) {
+	surge, _ = intstr.GetScaledValueFromIntOrPercent(&spec.MaxSurge, int(spec.Replicas), true)              // admission refuses
+	unavailable, _ = intstr.GetScaledValueFromIntOrPercent(&spec.MaxUnavailable, int(spec.Replicas), false) // what is neither
+	if surge == 0 && unavailable == 0 {
+		unavailable = 1
+	}
+	return surge, unavailable
+}

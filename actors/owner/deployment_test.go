@@ -1,0 +1,106 @@
+package owner_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"leeward/actors/owner"
+	"leeward/messages"
+)
+
+func percent(surge, unavailable intstr.IntOrString) func(*messages.OwnerSpec) {
+	return func(s *messages.OwnerSpec) { s.MaxSurge, s.MaxUnavailable = surge, unavailable }
+}
+
+var (
+	quarter = intstr.FromString("25%")
+	none    = intstr.FromInt32(0)
+)
+
+func image(name string) func(*messages.OwnerSpec) {
+	return func(s *messages.OwnerSpec) { s.Template.Spec.Containers[0].Image = name }
+}
+
+// Source: the tables of ResolveFenceposts and of the deployment controller of Kubernetes.
+func TestARolloutKeepsBetweenItsFences(t *testing.T) {
+	for _, c := range []struct {
+		replicas                 int32
+		maxSurge, maxUnavailable intstr.IntOrString
+		surge, unavailable       int
+	}{
+		{4, quarter, quarter, 1, 1},
+		{10, quarter, quarter, 3, 2},
+		{1, quarter, quarter, 1, 0},
+		{3, intstr.FromString("10%"), intstr.FromString("10%"), 1, 0},
+		{3, none, intstr.FromString("10%"), 0, 1}, // both would be zero
+		{5, intstr.FromInt32(2), none, 2, 0},
+		{0, quarter, quarter, 0, 1},
+	} {
+		surge, unavailable := owner.Rolling(pods(c.replicas, percent(c.maxSurge, c.maxUnavailable)))
+		require.Equal(t, []int{c.surge, c.unavailable}, []int{surge, unavailable}, "%+v", c)
+	}
+}
+
+// prefixes are the ReplicaSets of the pods that the last step created, and of those that it deleted, once each.
+func (d *driver) prefixes() (created, deleted map[string]int) {
+	d.t.Helper()
+	created, deleted = map[string]int{}, map[string]int{}
+	of := func(pod messages.PodName) string {
+		_, local := pod.Split()
+		return local[:strings.LastIndexByte(local, '-')]
+	}
+	for _, m := range d.requests() {
+		switch m := m.(type) {
+		case *messages.CreatePod:
+			created[of(m.Pod)]++
+			d.uids[m.Pod] = &messages.OwnedPodViewed{Pod: m.Pod, UID: m.UID, Phase: corev1.PodPending}
+		case *messages.DeletePod:
+			deleted[of(m.Pod)]++
+		}
+	}
+	return created, deleted
+}
+
+func TestATemplateThatComesBackTakesItsPodsAgain(t *testing.T) {
+	spec := func(name string) *messages.OwnerSpec { return pods(4, percent(quarter, quarter), image(name)) }
+	d := drive(t, "Deployment", spec("one"))
+	first := d.names()
+	require.Len(t, first, 4)
+	for _, pod := range first {
+		d.becomes(pod, ready(0))
+	}
+	prefix := first[0][:strings.LastIndexByte(first[0], '-')]
+	created, deleted := d.apply(spec("two")).prefixes()
+	require.Len(t, created, 1)
+	require.Equal(t, map[string]int{prefix: 1}, deleted)
+	require.NotContains(t, created, prefix)
+	created, deleted = d.apply(spec("one")).prefixes()
+	require.Equal(t, map[string]int{prefix: 1}, created)
+	require.Len(t, deleted, 1)
+	require.NotContains(t, deleted, prefix)
+}
+
+// After a restart an owner finds its pods by their names: those of its template, and others, which are rolled out.
+func TestFoundPodsOfAnOlderTemplateAreRolledOut(t *testing.T) {
+	spec := pods(2, percent(none, intstr.FromInt32(1)))
+	d := drive(t, "Deployment", spec)
+	names := d.names()
+	prefix := names[0][:strings.LastIndexByte(names[0], '-')]
+	found := func(name string) *messages.OwnedPodViewed {
+		return &messages.OwnedPodViewed{Pod: messages.PodName("default/" + name), UID: types.UID(name), Phase: corev1.PodRunning, ReadySince: time.Unix(1, 0)}
+	}
+	d = drive(t, "Deployment", spec, found(prefix+"-aaaaa"), found("web-old-bbbbb"))
+	created, deleted := d.prefixes()
+	require.Equal(t, map[string]int{"web-old": 1}, deleted)
+	require.Empty(t, created, "one more is created once it is gone from the count")
+	d = drive(t, "Deployment", spec, found("web-other-aaaaa"), found("web-other-bbbbb"))
+	created, deleted = d.prefixes()
+	require.Empty(t, created, "as in a dump of a cluster, whose hashes are others")
+	require.Empty(t, deleted)
+}
