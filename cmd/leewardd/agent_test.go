@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -300,7 +301,7 @@ func TestAnAgentReportsWhatTheMemberHas(t *testing.T) {
 	p.member.create(`
 apiVersion: v1
 kind: Node
-metadata: {name: n1}
+metadata: {name: n1, labels: {topology.kubernetes.io/region: eu, topology.kubernetes.io/zone: eu-a}}
 status: {allocatable: {cpu: "4", pods: "10"}, conditions: [{type: Ready, status: "True"}]}`)
 	p.member.patch(catalog.Nodes, "", "n1", `{"status":{"allocatable":{"cpu":"4","pods":"10"},"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
 	p.member.create("{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default}, spec: {nodeName: n1, containers: [{name: a, image: a, resources: {requests: {cpu: 500m}}}]}}")
@@ -308,8 +309,18 @@ status: {allocatable: {cpu: "4", pods: "10"}, conditions: [{type: Ready, status:
 		s := c.Status.ResourceSummary
 		return s != nil && s.Allocatable.Cpu().MilliValue() == 4000 && s.Allocated.Cpu().MilliValue() == 500 && s.Allocated.Pods().Value() == 1 &&
 			c.Status.NodeSummary.ReadyNum == 1 && c.Status.KubernetesVersion != "" &&
-			meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionCompleteAPIEnablements)
+			meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionCompleteAPIEnablements) &&
+			c.Spec.Region == "eu" && slices.Equal(c.Spec.Zones, []string{"eu-a"})
 	})
+
+	// What people write of where it is has the last word, until they take it back.
+	p.hub.patch(catalog.Clusters, "", agentCluster, `{"spec":{"region":"europe"}}`)
+	p.member.patch(catalog.Nodes, "", "n1", `{"metadata":{"labels":{"topology.kubernetes.io/region":"us","topology.kubernetes.io/zone":"us-a"}}}`)
+	awaitAt(p.hub, catalog.Clusters, "", agentCluster, func(c *api.Cluster) bool {
+		return c.Spec.Region == "europe" && slices.Equal(c.Spec.Zones, []string{"us-a"})
+	})
+	p.hub.patch(catalog.Clusters, "", agentCluster, `{"spec":{"region":null}}`)
+	require.Equal(t, "us", p.hub.get(catalog.Clusters, "", agentCluster).Object["spec"].(map[string]any)["region"])
 }
 
 // Two replicas share a cluster: one applies, and the other goes on when it ends.

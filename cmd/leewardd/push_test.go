@@ -233,9 +233,10 @@ func TestAJoinedClusterRunsWhatIsPlacedThereAndIsTakenBack(t *testing.T) {
 	admin, err := dynamic.NewForConfig(d.client)
 	require.NoError(t, err)
 	at := &site{t: t, client: hub, admin: admin}
+	member.create("{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {topology.kubernetes.io/zone: eu-a}}, status: {allocatable: {cpu: 64, memory: 64Gi, pods: 99}, conditions: [{type: Ready, status: 'True'}]}}")
 	at.create("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
 	at.create(`{apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy, metadata: {name: web, namespace: shop},
-  spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], placement: {clusterAffinity: {clusterNames: [east]}}}}`)
+  spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], placement: {clusterAffinity: {fieldSelector: {matchExpressions: [{key: zone, operator: In, values: [eu-a]}]}}}}}`)
 	at.create(webOf(2))
 	awaitAt(member, deployments, "shop", "web", func(o api.Object) bool { return o != nil })
 	secret := at.get(catalog.Secrets, credentials.Namespace, "east")

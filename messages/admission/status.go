@@ -23,6 +23,7 @@ const (
 	maxEnabledKinds     = 10000
 	maxGrades           = 100
 	maxRemedies         = 100
+	maxZones            = 100
 	maxManifestStatuses = 100
 	maxManifestStatus   = 256 << 10
 	maxStatus           = 1 << 20
@@ -63,6 +64,17 @@ func validateClusterStatus(s *api.ClusterStatus, at *field.Path) field.ErrorList
 		nodes := at.Child("nodeSummary")
 		errs = append(errs, notNegative(int64(n.TotalNum), nodes.Child("totalNum"))...)
 		errs = append(errs, notNegative(int64(n.ReadyNum), nodes.Child("readyNum"))...)
+	}
+	if n := s.NodeTopology; n != nil {
+		errs = append(errs, validateTopology(n, at.Child("nodeTopology"))...)
+	}
+	return errs
+}
+
+func validateTopology(n *api.NodeTopology, at *field.Path) field.ErrorList {
+	errs := append(labelValue(n.Region, at.Child("region")), atMostItems(maxZones, len(n.Zones), at.Child("zones"))...)
+	for i, zone := range n.Zones[:min(len(n.Zones), maxZones)] {
+		errs = append(errs, labelValue(zone, at.Child("zones").Index(i))...)
 	}
 	return errs
 }

@@ -97,6 +97,8 @@ type ClusterStatus struct {
 	NodeSummary       *NodeSummary       `json:"nodeSummary,omitempty"`
 	ResourceSummary   *ResourceSummary   `json:"resourceSummary,omitempty"`
 	RemedyActions     []string           `json:"remedyActions,omitempty"`
+	// NodeTopology is where the nodes are by their labels; nil: nothing says. Leeward's own.
+	NodeTopology *NodeTopology `json:"nodeTopology,omitempty"`
 	// TaintCauses says of each taint who put it there and why. Leeward's own.
 	TaintCauses []TaintCause `json:"taintCauses,omitempty"`
 	// ReadyObservation is what probes find of Ready, and does not count yet. Leeward's own.
@@ -202,6 +204,29 @@ type APIResource struct {
 type NodeSummary struct {
 	TotalNum int32 `json:"totalNum,omitempty"`
 	ReadyNum int32 `json:"readyNum,omitempty"`
+}
+
+// NodeTopology is where nodes are. Leeward's own.
+type NodeTopology struct {
+	// Region is that of all nodes with a region; empty: there is none, or there are several.
+	Region string `json:"region,omitempty"`
+	// Zones are in order, each once.
+	Zones []string `json:"zones,omitempty"`
+}
+
+// Locate has a cluster be where its nodes are, in what people do not say: the spec says nothing of it, or what the nodes said before;
+// before is nil where they said nothing.
+func (c *Cluster) Locate(before *NodeTopology) {
+	nodes, spec := c.Status.NodeTopology, &c.Spec
+	if nodes == nil {
+		return
+	}
+	if spec.Region == "" || before != nil && spec.Region == before.Region {
+		spec.Region = nodes.Region
+	}
+	if spec.Zone == "" && len(spec.Zones) == 0 || before != nil && slices.Equal(spec.Zones, before.Zones) {
+		spec.Zones = nodes.Zones
+	}
 }
 
 // ResourceSummary is a cluster's capacity: Allocatable less Allocating less Allocated is free.

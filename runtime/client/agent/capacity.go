@@ -50,16 +50,45 @@ func unschedulable(p *corev1.Pod, now time.Time) bool {
 	return len(c) > 0 && p.Spec.NodeName == "" && now.Sub(c[0].LastTransitionTime.Time) >= unschedulableAfter
 }
 
-// leanNode keeps of a node what its capacity depends on.
+// leanNode keeps of a node what its capacity and its place depend on.
 func leanNode(n *corev1.Node) *corev1.Node {
 	lean := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion}}
 	lean.Spec.Unschedulable, lean.Status.Allocatable = n.Spec.Unschedulable, n.Status.Allocatable
+	lean.Labels = map[string]string{}
+	for _, l := range [...]string{corev1.LabelTopologyRegion, corev1.LabelTopologyZone} {
+		if value := n.Labels[l]; value != "" {
+			lean.Labels[l] = value
+		}
+	}
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
 			lean.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
 		}
 	}
 	return lean
+}
+
+// mostZones is how many zones are reported, within the bound of the daemon (docs/api.md).
+const mostZones = 100
+
+// topologyOf is where nodes are by their labels, be they Ready or not.
+func topologyOf(nodes []*corev1.Node) *api.NodeTopology {
+	found := map[string][]string{}
+	for _, label := range [...]string{corev1.LabelTopologyRegion, corev1.LabelTopologyZone} {
+		for _, n := range nodes {
+			if value := n.Labels[label]; value != "" {
+				found[label] = append(found[label], value)
+			}
+		}
+		slices.Sort(found[label])
+		found[label] = slices.Compact(found[label])
+	}
+	regions, zones := found[corev1.LabelTopologyRegion], found[corev1.LabelTopologyZone]
+	t := &api.NodeTopology{Zones: zones[:min(len(zones), mostZones)]}
+	if len(regions) == 1 {
+		t.Region = regions[0]
+	}
+	return t
 }
 
 func nodeReady(n *corev1.Node) bool {

@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
@@ -76,4 +78,29 @@ func TestAPodThatNoNodeTakesIsOfItsWorkload(t *testing.T) {
 	p = leanPod(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}]}, spec: {containers: []}}"))
 	require.Equal(t, []string{"ReplicaSet/shop/web"}, indexByWorkload(p))
 	require.False(t, unschedulable(p, now))
+}
+
+func TestAClusterIsWhereItsNodesAre(t *testing.T) {
+	in := func(region, zone string) *corev1.Node {
+		return leanNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{corev1.LabelTopologyRegion: region, corev1.LabelTopologyZone: zone, "other": "x"}}})
+	}
+	require.Equal(t, &api.NodeTopology{Region: "eu", Zones: []string{"a", "b"}}, topologyOf([]*corev1.Node{in("eu", "b"), in("", "a"), in("eu", "b")}))
+	require.Equal(t, &api.NodeTopology{Zones: []string{"a"}}, topologyOf([]*corev1.Node{in("eu", "a"), in("us", "a")}), "of two regions it is in neither")
+	require.Equal(t, &api.NodeTopology{}, topologyOf([]*corev1.Node{in("", "")}))
+	many := make([]*corev1.Node, mostZones+1)
+	for i := range many {
+		many[i] = in("eu", fmt.Sprintf("z%03d", i))
+	}
+	require.Len(t, topologyOf(many).Zones, mostZones)
+
+	sum := &summary{nodes: &api.NodeSummary{TotalNum: 1}, topology: &api.NodeTopology{}}
+	at := func(before *api.NodeTopology) *api.NodeTopology {
+		c := &api.Cluster{Status: api.ClusterStatus{NodeTopology: before}}
+		return statusOf(c, healthy, nil, sum, time.Time{}).NodeTopology
+	}
+	eu := &api.NodeTopology{Region: "eu"}
+	require.Nil(t, at(nil), "nothing says")
+	require.Equal(t, sum.topology, at(eu))
+	sum.nodes.TotalNum = 0
+	require.Equal(t, eu, at(eu), "it has no nodes for now")
 }

@@ -13,15 +13,18 @@ import (
 
 // status is what the agent reports of its cluster; what other writers say of it remains.
 func (a *Agent) status(c *api.Cluster) *api.ClusterStatus {
-	nodes, resources := a.member.summary(c.Spec.ResourceModels)
-	if resources != nil && c.Status.ResourceSummary != nil && sameSummary(resources, c.Status.ResourceSummary) {
-		resources = c.Status.ResourceSummary // the same amounts, written otherwise
+	sum := a.member.summary(c.Spec.ResourceModels)
+	if sum != nil && c.Status.ResourceSummary != nil && sameSummary(sum.resources, c.Status.ResourceSummary) {
+		sum.resources = c.Status.ResourceSummary // the same amounts, written otherwise
 	}
-	return statusOf(c, a.readiness.current, a.member.served.Load(), nodes, resources, a.Clock.Now())
+	if sum != nil && a.hub.placeless {
+		sum.topology = nil
+	}
+	return statusOf(c, a.readiness.current, a.member.served.Load(), sum, a.Clock.Now())
 }
 
 // statusOf puts together the status of a cluster. What is not known is as it was.
-func statusOf(c *api.Cluster, ready probe, s *served, nodes *api.NodeSummary, resources *api.ResourceSummary, now time.Time) *api.ClusterStatus {
+func statusOf(c *api.Cluster, ready probe, s *served, sum *summary, now time.Time) *api.ClusterStatus {
 	next := c.Status
 	next.Conditions = slices.Clone(next.Conditions)
 	meta.SetStatusCondition(&next.Conditions, ready.condition(now))
@@ -36,8 +39,11 @@ func statusOf(c *api.Cluster, ready probe, s *served, nodes *api.NodeSummary, re
 		}
 		meta.SetStatusCondition(&next.Conditions, complete)
 	}
-	if resources != nil {
-		next.NodeSummary, next.ResourceSummary = nodes, resources
+	if sum != nil {
+		next.NodeSummary, next.ResourceSummary = sum.nodes, sum.resources
+		if t := sum.topology; t != nil && sum.nodes.TotalNum > 0 && (c.Status.NodeTopology != nil || t.Region != "" || len(t.Zones) > 0) {
+			next.NodeTopology = t // a cluster without nodes, for now, is where they were
+		}
 	}
 	return &next
 }

@@ -36,6 +36,8 @@ type hub struct {
 	leases   coordinationclient.CoordinationV1Interface
 	events   record.EventBroadcaster
 	recorder record.EventRecorder
+	// placeless is set where the hub does not keep where nodes are, as Karmada's.
+	placeless bool
 }
 
 var workVersion = catalog.Works.Kind.GroupVersion()
@@ -114,7 +116,7 @@ func (h *hub) cluster(ctx context.Context) (*clusterObject, error) {
 }
 
 // reportedFields are those of a Cluster's status that an agent writes.
-var reportedFields = [...]string{"conditions", "kubernetesVersion", "apiEnablements", "nodeSummary", "resourceSummary"}
+var reportedFields = [...]string{"conditions", "kubernetesVersion", "apiEnablements", "nodeSummary", "resourceSummary", "nodeTopology"}
 
 // with gives the Cluster a status, and reports whether that changes it.
 func (c *clusterObject) with(s *api.ClusterStatus) (bool, error) {
@@ -144,7 +146,12 @@ func (c *clusterObject) with(s *api.ClusterStatus) (bool, error) {
 func (h *hub) writeCluster(ctx context.Context, c *clusterObject) error {
 	ctx, cancel := context.WithTimeout(ctx, h.config.Timeout)
 	defer cancel()
-	_, err := h.objects.Resource(resourceOf(catalog.Clusters)).UpdateStatus(ctx, c.whole, metav1.UpdateOptions{})
+	_, told, _ := unstructured.NestedMap(c.whole.Object, "status", "nodeTopology")
+	kept, err := h.objects.Resource(resourceOf(catalog.Clusters)).UpdateStatus(ctx, c.whole, metav1.UpdateOptions{})
+	if err == nil && told {
+		_, found, _ := unstructured.NestedMap(kept.Object, "status", "nodeTopology")
+		h.placeless = !found
+	}
 	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("write the status of cluster %s: %w", h.config.Cluster, err)
 	}

@@ -319,11 +319,18 @@ func (m *member) unschedulable(id identity) (n int) {
 	return n
 }
 
-// summary is what nodes and pods of the member add up to; nil: they are not known.
-func (m *member) summary(grades []api.ResourceModel) (*api.NodeSummary, *api.ResourceSummary) {
+// summary is what nodes and pods of the member add up to.
+type summary struct {
+	nodes     *api.NodeSummary
+	resources *api.ResourceSummary
+	topology  *api.NodeTopology
+}
+
+// summary sums up the member; nil: it is not known.
+func (m *member) summary(grades []api.ResourceModel) *summary {
 	c := m.capacity.Load()
 	if c == nil || !c.nodes.HasSynced() || !c.pods.HasSynced() {
-		return nil, nil
+		return nil
 	}
 	var nodes []*corev1.Node
 	for _, o := range c.nodes.GetStore().List() {
@@ -333,5 +340,7 @@ func (m *member) summary(grades []api.ResourceModel) (*api.NodeSummary, *api.Res
 	for _, o := range c.pods.GetStore().List() {
 		pods = append(pods, o.(*corev1.Pod))
 	}
-	return capacityOf(nodes, pods, grades)
+	s := &summary{topology: topologyOf(nodes)}
+	s.nodes, s.resources = capacityOf(nodes, pods, grades)
+	return s
 }

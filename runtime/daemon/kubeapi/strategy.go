@@ -76,11 +76,19 @@ func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 	if s.has("Status") {
 		setField(o, "Status", fieldOf(old, "Status"))
 	}
+	if c, is := o.(*api.Cluster); is {
+		c.Locate(nil)
+	}
 	admission.KeepTimes(updated, old.(api.Object))
 	admission.Default(updated, s.settings(), s.now())
 	noteTainter(ctx, updated, old.(api.Object), s.now())
-	if s.has("Spec") && !equality.Semantic.DeepEqual(fieldOf(o, "Spec").Interface(), fieldOf(old, "Spec").Interface()) {
-		updated.SetGeneration(old.(api.Object).GetGeneration() + 1)
+	s.count(updated, old.(api.Object))
+}
+
+// count raises the generation of an object if what it asks for changes.
+func (s strategy) count(updated, old api.Object) {
+	if s.has("Spec") && !equality.Semantic.DeepEqual(fieldOf(updated, "Spec").Interface(), fieldOf(old, "Spec").Interface()) {
+		updated.SetGeneration(old.GetGeneration() + 1)
 	}
 }
 
@@ -139,7 +147,7 @@ func (s strategy) resets(fields ...string) map[fieldpath.APIVersion]*fieldpath.S
 // statusStrategy is how the status of objects of one kind is written.
 type statusStrategy struct{ strategy }
 
-// PrepareForUpdate keeps everything but the status as it was.
+// PrepareForUpdate keeps everything but the status as it was. Of a cluster, what people do not write of where it is follows its nodes.
 func (s statusStrategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
 	updated := o.(api.Object)
 	status, managed, version := fieldOf(o, "Status"), updated.GetManagedFields(), updated.GetResourceVersion()
@@ -148,6 +156,10 @@ func (s statusStrategy) PrepareForUpdate(_ context.Context, o, old runtime.Objec
 	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(old.DeepCopyObject()).Elem())
 	setField(o, "Status", reported)
 	keepCauses(o, old)
+	if c, is := o.(*api.Cluster); is {
+		c.Locate(old.(*api.Cluster).Status.NodeTopology)
+		s.count(c, old.(api.Object))
+	}
 	updated.SetManagedFields(managed)
 	updated.SetResourceVersion(version)
 }

@@ -124,7 +124,7 @@ func WrittenCluster(o *api.Cluster) api.Object {
 	if own != nil {
 		own.(*api.Cluster).Status = api.ClusterStatus{
 			KubernetesVersion: o.Status.KubernetesVersion, APIEnablements: o.Status.APIEnablements, Conditions: o.Status.Conditions,
-			NodeSummary: o.Status.NodeSummary, ResourceSummary: o.Status.ResourceSummary,
+			NodeSummary: o.Status.NodeSummary, ResourceSummary: o.Status.ResourceSummary, NodeTopology: o.Status.NodeTopology,
 		}
 	}
 	return own
