@@ -8,9 +8,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -132,11 +134,17 @@ func sumTemplate(o api.Object, b *store.Binding) bool {
 		return replace(&o.Status, next)
 	case *policyv1.PodDisruptionBudget:
 		next := policyv1.PodDisruptionBudgetStatus{ObservedGeneration: o.Generation, Conditions: o.Status.Conditions}
-		for s := range said[policyv1.PodDisruptionBudgetStatus](b) {
+		for cluster, s := range saidIn[policyv1.PodDisruptionBudgetStatus](b) {
 			next.CurrentHealthy += s.CurrentHealthy
 			next.DesiredHealthy += s.DesiredHealthy
 			next.ExpectedPods += s.ExpectedPods
 			next.DisruptionsAllowed += s.DisruptionsAllowed
+			for pod, at := range s.DisruptedPods { // order-free: each by itself
+				if next.DisruptedPods == nil {
+					next.DisruptedPods = map[string]metav1.Time{}
+				}
+				next.DisruptedPods[cluster+"/"+pod] = at
+			}
 		}
 		return replace(&o.Status, next)
 	case *networkingv1.Ingress:
@@ -148,6 +156,14 @@ func sumTemplate(o api.Object, b *store.Binding) bool {
 			}
 		}
 		return replace(&o.Status, next)
+	case *corev1.Service:
+		return o.Spec.Type == corev1.ServiceTypeLoadBalancer && replace(&o.Status, addresses(b))
+	case *corev1.PersistentVolumeClaim:
+		return replace(&o.Status, claimed(b, o.Status))
+	case *corev1.PersistentVolume:
+		return replace(&o.Status, provided(b, o.Status))
+	case *batchv1.CronJob:
+		return replace(&o.Status, scheduled(b))
 	}
 	return false
 }

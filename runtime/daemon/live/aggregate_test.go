@@ -2,6 +2,8 @@ package live
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/store"
 )
 
 // everywhere is a fleet of two clusters that both run a copy of a workload, and of which the agents say what they do.
@@ -86,6 +89,52 @@ func TestAWorkloadShowsTheSumsOfItsCopies(t *testing.T) {
 		i := named(&networkingv1.Ingress{}, "networking.k8s.io/v1", "Ingress", "default", "web")
 		f := everywhere(t, i, `{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}`, `{"loadBalancer":{"ingress":[{"hostname":"b.example"}]}}`)
 		require.Equal(t, []networkingv1.IngressLoadBalancerIngress{{IP: "10.0.0.1", Hostname: "m1"}, {Hostname: "b.example"}}, get(f, i).Status.LoadBalancer.Ingress)
+	})
+	t.Run("of a Service: the addresses of load balancers", func(t *testing.T) {
+		of := func(kind corev1.ServiceType) *corev1.Service {
+			s := named(&corev1.Service{}, "v1", "Service", "default", "web")
+			s.Spec.Type, s.Spec.Ports = kind, []corev1.ServicePort{{Port: 80}}
+			return s
+		}
+		says := []string{`{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}`, `{"loadBalancer":{"ingress":[{"hostname":"b.example"}]}}`}
+		s := of(corev1.ServiceTypeLoadBalancer)
+		require.Equal(t, []corev1.LoadBalancerIngress{{IP: "10.0.0.1", Hostname: "m1"}, {Hostname: "b.example"}}, get(everywhere(t, s, says...), s).Status.LoadBalancer.Ingress)
+		s = of(corev1.ServiceTypeNodePort)
+		require.Empty(t, get(everywhere(t, s, says...), s).Status.LoadBalancer.Ingress)
+	})
+	t.Run("of a PodDisruptionBudget: the pods that are disrupted", func(t *testing.T) {
+		b := named(&policyv1.PodDisruptionBudget{}, "policy/v1", "PodDisruptionBudget", "default", "web")
+		f := everywhere(t, b, `{"disruptedPods":{"a":"2026-01-01T00:00:00Z"}}`, `{"disruptedPods":{"a":"2026-01-01T00:00:01Z"}}`)
+		require.Equal(t, []string{"m1/a", "m2/a"}, slices.Sorted(maps.Keys(get(f, b).Status.DisruptedPods)))
+	})
+	t.Run("of a PersistentVolumeClaim: the phase", func(t *testing.T) {
+		for says, phase := range map[[2]string]corev1.PersistentVolumeClaimPhase{
+			{"Bound", "Bound"}: corev1.ClaimBound, {"Bound", "Pending"}: corev1.ClaimPending, {"Pending", "Bound"}: corev1.ClaimPending, {"Lost", "Pending"}: corev1.ClaimLost,
+		} {
+			c := named(&corev1.PersistentVolumeClaim{}, "v1", "PersistentVolumeClaim", "default", "web")
+			f := everywhere(t, c, `{"phase":"`+says[0]+`"}`, `{"phase":"`+says[1]+`"}`)
+			require.Equal(t, corev1.PersistentVolumeClaimStatus{Phase: phase}, get(f, c).Status, "%s", says)
+		}
+	})
+	t.Run("of a PersistentVolume: the phase", func(t *testing.T) {
+		v := named(&corev1.PersistentVolume{}, "v1", "PersistentVolume", "", "web")
+		b := store.AsBinding(&api.ClusterResourceBinding{})
+		require.Equal(t, v.Status, provided(b, v.Status), "no copy says anything")
+		phase := func(p string) *runtime.RawExtension {
+			return &runtime.RawExtension{Raw: []byte(`{"phase":"` + p + `"}`)}
+		}
+		b.Status.AggregatedStatus = []api.AggregatedStatusItem{{Status: phase("Released")}, {Status: phase("Bound")}}
+		require.Equal(t, corev1.VolumeBound, provided(b, v.Status).Phase)
+		b.Status.AggregatedStatus[0].Status = nil
+		require.Equal(t, corev1.VolumePending, provided(b, v.Status).Phase)
+	})
+	t.Run("of a CronJob: what runs, and the last times", func(t *testing.T) {
+		c := named(&batchv1.CronJob{}, "batch/v1", "CronJob", "default", "web")
+		c.Spec.Schedule, c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = "* * * * *", corev1.RestartPolicyNever
+		f := everywhere(t, c, `{"active":[{"name":"a"}],"lastScheduleTime":"2026-01-01T00:00:00Z"}`, `{"active":[{"name":"b"}],"lastScheduleTime":"2026-01-01T00:01:00Z","lastSuccessfulTime":"2026-01-01T00:00:00Z"}`)
+		s := get(f, c).Status
+		require.Equal(t, []corev1.ObjectReference{{Name: "a"}, {Name: "b"}}, s.Active)
+		require.Equal(t, "00:01 00:00", s.LastScheduleTime.UTC().Format("15:04 ")+s.LastSuccessfulTime.UTC().Format("15:04"))
 	})
 	t.Run("of a Job, but for what cannot be read", func(t *testing.T) {
 		j := named(&batchv1.Job{}, "batch/v1", "Job", "default", "web")
