@@ -204,7 +204,7 @@ func played(ctx context.Context, c *assess.Config, o *assess.Outcome) (*replay.R
 	if err != nil {
 		return nil, err
 	}
-	run, err := replay.PlayContext(ctx, s, replay.Options{Seed: c.Seed})
+	run, err := replay.PlayContext(ctx, s, replay.Options{Seed: c.Seed, Unwatched: true})
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,12 @@ const fragment = async (page) => {
   return new URLSearchParams(new URL(page.url()).hash.slice(1));
 };
 
+/** Words of users are words: they have become no element, and have run nothing. @param {Page} page */
+const innocent = async (page) => {
+  assert.notEqual(await page.title(), 'owned');
+  assert.equal(await page.locator('img, svg, iframe, leeward-viewer script').count(), 0);
+};
+
 test('a run opens: lanes, charts, transcript', async () => {
   const { page, calm } = await open('one.html');
   assert.equal(await page.locator('h1').innerText(), 'nginx-is-evicted-from-a-failed-cluster');
@@ -158,6 +164,7 @@ test('a storm is a view of the page: strips with a cursor, waiting times, and th
   assert.match(await page.getByRole('region', { name: 'Waiting times in figures' }).innerText(), /released\s+4\s+0s\s+0s\s+20s/);
   await page.getByLabel('Search clusters').fill('m3');
   assert.equal(await page.getByRole('region', { name: 'Load' }).locator('tbody tr').count(), 1);
+  await innocent(page);
   const { page: again, calm: calmAgain } = await open('storm.html', { fragment: new URL(page.url()).hash });
   assert.equal(await again.getByLabel('Clock').inputValue(), 'fleet', 'the address has the view');
   assert.equal(await again.getByLabel('Search clusters').inputValue(), 'm3');
@@ -176,6 +183,7 @@ test('a heat map leads to a contingency, and that to its lanes and back', async 
   assert.match(await page.locator('.chosen').innerText(), /Losing cluster eu-1[\s\S]*after 1m30s[\s\S]*namespace shop: 1 workload hit/);
   await page.getByRole('button', { name: /losing region eu, shop: .* 1 workload unavailable in the end/ }).click();
   assert.match(await page.locator('.chosen').innerText(), /2 replicas unschedulable[\s\S]*--lose region=eu/);
+  await innocent(page);
   await page.getByRole('link', { name: /^Lanes of this outage/ }).click();
   await page.locator('.verdict', { hasText: 'predicted' }).waitFor();
   await page.getByRole('link', { name: 'All contingencies' }).click();
@@ -186,18 +194,18 @@ test('a heat map leads to a contingency, and that to its lanes and back', async 
 test('verdicts of a shadow show both reasons', async () => {
   const { page, calm } = await open('shadow.html');
   assert.match(await page.locator('.example').innerText(), /eviction later[\s\S]*Leeward\s+2026-01-01 12:00:00Z leewardd on m1:2: <\/script>[\s\S]*the other\s+2026-01-01 12:01:00Z karmada-scheduler: <img/);
+  await innocent(page);
   await page.getByLabel('Verdict').selectOption('never');
   await page.getByText('0 of 1 workload').waitFor();
   await calm();
 });
 
 test('words of users stay words, and the policy holds', async () => {
-  for (const name of ['hostile.html', 'two.html', 'none.html', 'storm.html', 'assess.html', 'shadow.html']) {
+  for (const name of ['hostile.html', 'two.html', 'none.html']) {
     const { page, calm } = await open(name);
     if (name === 'two.html') await page.getByRole('link').first().click();
     if (name === 'hostile.html') assert.ok((await names(page)).some((n) => n.includes('<img src=x onerror=')));
-    assert.notEqual(await page.title(), 'owned');
-    assert.equal(await page.locator('img, svg, iframe, leeward-viewer script').count(), 0);
+    await innocent(page);
     await calm();
   }
 });

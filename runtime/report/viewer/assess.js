@@ -26,11 +26,12 @@ export function assessmentReport(data) {
   const a = data.assessment;
   const all = a.contingencies ?? [];
   const rows = all.filter((o) => changes(o) && !o.sameAs);
+  const groups = worstGroups(rows);
   document.title = 'Leeward assessment';
   const map = h('div', { class: 'heatmap' });
   const detail = h('section', { class: 'part chosen', 'aria-live': 'polite', tabindex: -1, 'aria-label': 'The contingency that is selected' });
   const write = () => {
-    heatMap(map, rows, a.by, view, choose);
+    heatMap(map, rows, groups, a.by, view, choose);
     fill(detail, chosen(data, rows, view));
   };
   const { view, set } = reportView(firstAssessment, () => write());
@@ -71,10 +72,9 @@ function assessmentTiles(data, rows) {
   ]);
 }
 
-/** @param {HTMLElement} map @param {Outage[]} rows @param {string} by @param {import('./reports.js').ReportView} view @param {(of: string, group: string) => void} choose */
-function heatMap(map, rows, by, view, choose) {
+/** @param {HTMLElement} map @param {Outage[]} rows @param {string[]} groups @param {string} by @param {import('./reports.js').ReportView} view @param {(of: string, group: string) => void} choose */
+function heatMap(map, rows, groups, by, view, choose) {
   const found = rows.filter((o) => (!view.kind || kindWords(o) === view.kind) && holdsWords(view.q, `${o.name} ${o.clusters.join(' ')}`));
-  const groups = worstGroups(rows);
   const shown = found.slice(0, mostRows);
   const columns = groups.slice(0, mostGroups);
   const focused = map.contains(document.activeElement);
