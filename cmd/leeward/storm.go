@@ -41,7 +41,8 @@ type storming struct {
 	seed                        seedFlag
 	lanes                       countFlag
 	output                      wordFlag
-	compare, html               string
+	compare                     []string
+	html                        string
 	engine, durable, force      bool
 	hugePages                   bool
 	simulation                  simulating
@@ -128,7 +129,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.Var(&s.seed, "seed", "seed of the choice of failing clusters and all other random values")
 	f.Var(&s.lanes, "lanes", "lanes of actors that run in parallel")
 	f.VarP(&s.output, "output", "o", "text or json")
-	f.StringVar(&s.compare, "compare", "", "report in JSON to compare with this one")
+	f.StringArrayVar(&s.compare, "compare", nil, "report in JSON to compare with this one; may be given again")
 	f.StringVar(&s.html, "html", "", "file to write the viewer to, with rates over time, waiting times and the load of each cluster, beside those of --compare")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
 	f.BoolVar(&s.durable, "durable", false, "run in real time with the daemon's store in a temporary folder: every object, Work and Event is made durable")
@@ -154,7 +155,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	if s.simulation.on {
 		return s.simulation.run(c.OutOrStdout(), s.seed.value, int(s.lanes))
 	}
-	other, err := readReport(s.compare)
+	others, err := readReports(s.compare)
 	if err != nil {
 		return ofInput(err)
 	}
@@ -177,7 +178,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	case err != nil:
 		return internal(err)
 	}
-	if err := errors.Join(s.write(c.OutOrStdout(), report, other), s.draw(page, report, other)); err != nil {
+	if err := errors.Join(s.write(c.OutOrStdout(), report, others), s.draw(page, report, others)); err != nil {
 		return internal(fmt.Errorf("write the report: %w", err))
 	}
 	page.tell(c.ErrOrStderr())
@@ -197,6 +198,9 @@ func (s *storming) check(flags *pflag.FlagSet) error {
 		if len(s.files) > 0 && flags.Changed(name) {
 			problems = append(problems, fmt.Errorf("--%s is for a generated fleet: omit it with -f", name))
 		}
+	}
+	if len(s.compare) > mostCompared {
+		problems = append(problems, fmt.Errorf("--compare: %d reports are more than %d", len(s.compare), mostCompared))
 	}
 	problems = append(problems, s.checkNodes(flags)...)
 	if !flags.Changed("regions") {
@@ -327,27 +331,32 @@ func watch(w io.Writer, run running) (end func()) {
 }
 
 // write writes the report in the form that is asked for.
-func (s *storming) write(w io.Writer, report, other *storm.Report) error {
+func (s *storming) write(w io.Writer, report *storm.Report, others []*storm.Report) error {
 	if s.output.word == "json" {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(report)
 	}
-	if err := storm.Write(w, report); err != nil || other == nil {
+	if err := storm.Write(w, report); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\ncompared with %s\n", s.compare); err != nil {
-		return err
+	for i, other := range others {
+		if _, err := fmt.Fprintf(w, "\ncompared with %s\n", s.compare[i]); err != nil {
+			return err
+		}
+		if err := storm.Compare(w, report, other); err != nil {
+			return err
+		}
 	}
-	return storm.Compare(w, report, other)
+	return nil
 }
 
 // draw writes the page, if one is asked for.
-func (s *storming) draw(page *pageFile, report, other *storm.Report) error {
+func (s *storming) draw(page *pageFile, report *storm.Report, others []*storm.Report) error {
 	if page == nil {
 		return nil
 	}
-	if err := pages.WriteStorm(page, report, other); err != nil {
+	if err := pages.WriteStorm(page, report, others...); err != nil {
 		return err
 	}
 	return page.finish()
@@ -382,20 +391,23 @@ func overrides(set []config.Override) []string {
 	return all
 }
 
-// readReport reads a report that was written as JSON; none is asked for without a name.
-func readReport(name string) (*storm.Report, error) {
-	if name == "" {
-		return nil, nil
+// mostCompared is how many reports a storm is compared with: more cannot be told apart on a chart.
+const mostCompared = 4
+
+// readReports reads reports that were written as JSON.
+func readReports(names []string) (all []*storm.Report, err error) {
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		r := &storm.Report{}
+		if err := json.Unmarshal(text, r); err != nil {
+			return nil, fmt.Errorf("%s: read a report: %w", name, err)
+		}
+		all = append(all, r)
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	r := &storm.Report{}
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("%s: read a report: %w", name, err)
-	}
-	return r, nil
+	return all, nil
 }
 
 // readFleet reads the manifests of all files, or the one scenario among them, or that of a name, with what it includes. Without

@@ -159,9 +159,9 @@ test('a storm is a view of the page: strips with a cursor, waiting times, and th
   assert.ok((await painted(page, 'leeward-plot canvas')) > 1000);
   await strips.focus();
   await page.keyboard.press('ArrowRight');
-  assert.match((await strips.getAttribute('aria-valuetext')) ?? '', /^150ms: evicted 30\/s \(30\/s\), placed 40\/s/);
+  assert.match((await strips.getAttribute('aria-valuetext')) ?? '', /^150ms: evicted 30\/s \(30\/s, 30\/s\), placed 40\/s/);
   await page.getByLabel('Clock').selectOption('fleet');
-  assert.match(await page.getByRole('region', { name: 'Waiting times in figures' }).innerText(), /released\s+4\s+0s\s+0s\s+20s/);
+  assert.match(await page.getByRole('region', { name: 'Waiting times in figures' }).innerText(), /released\s+4\s+0s\s+0s\s+0s\s+20s/);
   await page.getByLabel('Search clusters').fill('m3');
   assert.equal(await page.getByRole('region', { name: 'Load' }).locator('tbody tr').count(), 1);
   await innocent(page);

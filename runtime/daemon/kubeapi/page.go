@@ -132,8 +132,8 @@ func guarded(served http.Handler) http.Handler {
 
 func (l *live) file(extension string, text []byte) http.Handler {
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(text) // into memory
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // there is that level
+	_, _ = w.Write(text)                                       // into memory
 	_ = w.Close()
 	return guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

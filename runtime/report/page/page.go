@@ -48,13 +48,9 @@ type Shadow struct {
 	Report  *shadow.Report `json:"report"`
 }
 
-// WriteStorm writes what came of a storm, beside that of another; nil: there is none.
-func WriteStorm(w io.Writer, r, other *storm.Report) error {
-	all := []*storm.Report{r}
-	if other != nil {
-		all = append(all, other)
-	}
-	return write(&viewer.Page{W: w}, &Storm{StormFormat, Version, all})
+// WriteStorm writes what came of a storm, beside others that it is compared with.
+func WriteStorm(w io.Writer, r *storm.Report, others ...*storm.Report) error {
+	return write(&viewer.Page{W: w}, &Storm{StormFormat, Version, append([]*storm.Report{r}, others...)})
 }
 
 // WriteAssessment writes what outages would do, with the lanes of the contingencies that were played again.

@@ -110,7 +110,7 @@ func TestPagesForABrowser(t *testing.T) {
 		dir = t.TempDir()
 	}
 	pages := map[string]*strings.Builder{"storm.html": {}, "assess.html": {}, "shadow.html": {}}
-	require.NoError(t, WriteStorm(pages["storm.html"], burst("leeward"), burst("karmada")))
+	require.NoError(t, WriteStorm(pages["storm.html"], burst("leeward"), burst("karmada"), burst("karmada-legacy")))
 	require.NoError(t, WriteAssessment(pages["assess.html"], &Assessment{Command: "leeward assess -f fleet.yaml", Losing: "leeward what-if -f fleet.yaml --lose", Assessment: weakFleet()}, losing()))
 	require.NoError(t, WriteShadow(pages["shadow.html"], compared(), "comparisons.jsonl"))
 	for name, page := range pages {
@@ -121,7 +121,7 @@ func TestPagesForABrowser(t *testing.T) {
 	var s Storm
 	data(t, pages["storm.html"].String(), "report", &s)
 	require.Equal(t, StormFormat, s.Format)
-	require.Equal(t, []*storm.Report{burst("leeward"), burst("karmada")}, s.Storms)
+	require.Equal(t, []*storm.Report{burst("leeward"), burst("karmada"), burst("karmada-legacy")}, s.Storms)
 	var a Assessment
 	data(t, pages["assess.html"].String(), "report", &a)
 	require.Equal(t, []string{"region eu"}, a.Lanes)
@@ -146,7 +146,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestAFullDiskIsTold(t *testing.T) {
-	require.ErrorIs(t, WriteStorm(full{}, burst(""), nil), errFull)
+	require.ErrorIs(t, WriteStorm(full{}, burst("")), errFull)
 	require.ErrorIs(t, WriteAssessment(full{}, &Assessment{Assessment: weakFleet()}, losing()), errFull)
 	require.ErrorIs(t, WriteShadow(full{}, compared(), ""), errFull)
 }

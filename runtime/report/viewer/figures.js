@@ -1,5 +1,5 @@
 // Figures of reports: what is read from the JSON of storms, assessments and shadows, scales, and how numbers are written. Pure values.
-import { numberText } from './scale.js';
+import { numberText, spanText } from './scale.js';
 
 /** @typedef {{from: number, to: number, value: number}} Column a value over a part of an axis */
 /** @typedef {{at: (v: number) => number, ticks: number[]}} Scale where values lie, 0 to 1 */
@@ -37,11 +37,7 @@ import { numberText } from './scale.js';
 
 /** A time in a unit that keeps it short: three digits. @param {number} seconds */
 export function secondsText(seconds) {
-  if (seconds >= 60) {
-    const s = Math.round(seconds);
-    const parts = [[Math.floor(s / 3600), 'h'], [Math.floor(s / 60) % 60, 'm'], [s % 60, 's']];
-    return parts.filter(([n]) => n).map(([n, unit]) => `${n}${unit}`).join('');
-  }
+  if (seconds >= 60) return spanText(seconds * 1000);
   for (const [unit, name] of /** @type {const} */ ([[1, 's'], [1e-3, 'ms'], [1e-6, 'µs']])) if (seconds >= unit * 0.9995) return `${digits(seconds / unit)}${name}`;
   return seconds > 0 ? `${digits(seconds * 1e9)}ns` : '0s';
 }

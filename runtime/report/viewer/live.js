@@ -260,8 +260,7 @@ export class LeewardLive extends HTMLElement {
     banner.hidden = !preview;
     if (preview) {
       const { status } = preview;
-      const lines = [...(status.summary ?? []), ...(status.warnings ?? []), ...preview.notes].map((l) => l.replace(/^preview: /, ''));
-      fill(banner, h('h2', {}, h('b', {}, 'Preview'), `: ${preview.title}. Nothing was changed.`), (lines.length ? [...new Set(lines)] : ['nothing would be evicted']).map((l) => h('p', {}, l)),
+      fill(banner, h('h2', {}, h('b', {}, 'Preview'), `: ${preview.title}. Nothing was changed.`), previewLines(preview).map((l) => h('p', {}, l)),
         (status.unschedulableBindings ?? []).slice(0, 5).map((u) => h('p', { class: 'failed' }, `unschedulable: ${u.namespace ? `${u.namespace}/` : ''}${u.name}: ${u.message}`)),
         button('Close the preview', 'Close', () => this.show(null)));
     }
@@ -319,9 +318,8 @@ export class LeewardLive extends HTMLElement {
 
   /** Asks whether what was previewed should be done. @param {LiveEdit} edit @param {LivePreview} preview @returns {Promise<boolean>} */
   confirmed(edit, preview) {
-    const lines = [...(preview.status.summary ?? []), ...preview.notes].map((l) => l.replace(/^preview: /, ''));
     return new Promise((resolve) => {
-      this.open(h('h2', {}, 'Preview'), h('p', {}, `Nothing has been changed. This would ${edit.title}:`), h('ul', {}, (lines.length ? [...new Set(lines)] : ['nothing would be evicted']).map((l) => h('li', {}, l))),
+      this.open(h('h2', {}, 'Preview'), h('p', {}, `Nothing has been changed. This would ${edit.title}:`), h('ul', {}, previewLines(preview).map((l) => h('li', {}, l))),
         h('form', { method: 'dialog' }, h('button', { value: 'cancel' }, 'Cancel'), ' ', h('button', { value: 'do', class: 'danger' }, 'Do it')));
       this.dialog?.addEventListener('close', () => {
         const done = this.dialog?.returnValue === 'do';
@@ -363,6 +361,12 @@ export class LeewardLive extends HTMLElement {
       else this.select('');
     }
   }
+}
+
+/** What a preview says, each line once. @param {LivePreview} p @returns {string[]} */
+function previewLines({ status, notes }) {
+  const lines = [...(status.summary ?? []), ...(status.warnings ?? []), ...notes].map((l) => l.replace(/^preview: /, ''));
+  return lines.length ? [...new Set(lines)] : ['nothing would be evicted'];
 }
 
 customElements.define('leeward-live', LeewardLive);

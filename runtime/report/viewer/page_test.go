@@ -31,7 +31,8 @@ const mostBytes = 60_000
 func packed(t *testing.T, texts ...string) int {
 	t.Helper()
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	require.NoError(t, err)
 	for _, text := range texts {
 		_, err := io.WriteString(w, text)
 		require.NoError(t, err)

@@ -9,13 +9,17 @@ import { columnAt } from './figures.js';
 /**
  * @typedef {object} PlotStrip
  * @property {string} name @property {string} kind its colour
- * @property {PlotColumn[]} columns @property {PlotColumn[]} [others] what they are compared with
+ * @property {PlotColumn[]} columns @property {PlotColumn[][]} others what they are compared with
  * @property {number} top the value of its upper edge
  * @property {(v: number) => string} text
  * @property {[number, string][]} [marks] values of note on the axis
  */
 
 const stripHeight = 58;
+
+/** How the lines of what a strip is compared with are drawn, and what that is called. */
+const dashes = [[], [6, 3], [2, 2], [9, 3, 2, 3]];
+export const dashNames = ['solid', 'dashed', 'dotted', 'dash and dot'];
 
 /** Strips, the words of their axis below, and at the left their names with the values at the cursor. */
 export class LeewardPlot extends HTMLElement {
@@ -72,10 +76,10 @@ export class LeewardPlot extends HTMLElement {
     if (!strips || !stops || !canvas || !words || !this.cursor) return;
     const t = stops[this.at ?? -1];
     const told = strips.map((s, i) => {
-      const [now, then] = [columnAt(s.columns, t), s.others && columnAt(s.others, t)];
-      const text = s.text(now?.value ?? 0) + (s.others ? ` (${s.text(then?.value ?? 0)})` : '');
-      const value = this.values?.[i];
-      if (value) value.textContent = t === undefined ? '' : text;
+      const value = (/** @type {PlotColumn[]} */ of) => s.text(columnAt(of, t)?.value ?? 0);
+      const text = value(s.columns) + (s.others.length ? ` (${s.others.map(value).join(', ')})` : '');
+      const face = this.values?.[i];
+      if (face) face.textContent = t === undefined ? '' : text;
       return `${s.name} ${text}`;
     });
     const where = t === undefined ? 'nothing' : words(t);
@@ -103,18 +107,20 @@ export class LeewardPlot extends HTMLElement {
         const { left, wide } = box(c);
         ctx.fillRect(left, Math.min(ground - 1.5, y(c.value)), wide + 0.4, Math.max(1.5, ground - y(c.value)));
       }
-      if (s.others?.length) {
+      s.others.forEach((other, kind) => {
         ctx.strokeStyle = p.ink;
         ctx.lineWidth = 1.25;
+        ctx.setLineDash(dashes[kind] ?? []);
         ctx.beginPath();
-        s.others.forEach((c, n) => {
+        other.forEach((c, n) => {
           const { left, wide } = box(c);
-          if (n === 0 || Math.abs((s.others?.[n - 1].to ?? 0) - c.from) > 1e-9) ctx.moveTo(left, y(c.value));
+          if (n === 0 || Math.abs(other[n - 1].to - c.from) > 1e-9) ctx.moveTo(left, y(c.value));
           else ctx.lineTo(left, y(c.value));
           ctx.lineTo(left + wide, y(c.value));
         });
         ctx.stroke();
-      }
+        ctx.setLineDash([]);
+      });
       ctx.fillStyle = p.rule;
       ctx.fillRect(0, ground, width, 1);
       this.paintMarks(ctx, p, s, x, i * stripHeight, width);

@@ -2,7 +2,7 @@
 import { h, fill } from './dom.js';
 import { numberText } from './scale.js';
 import { bytesText, columnAt, countText, latencyColumns, latencyScale, linearScale, loadColumns, mostColumns, rateColumns, secondsText, shortText, stormFigures, timeScale } from './figures.js';
-import { LeewardPlot } from './plot.js';
+import { dashNames, LeewardPlot } from './plot.js';
 import { again, choice, grid, holdsWords, part, reportView, searchField, tiles } from './reports.js';
 
 /** @typedef {import('./figures.js').StormData} Storm */
@@ -17,15 +17,15 @@ const mostClusters = 100;
 
 /** @param {{storms: Storm[]}} data */
 export function stormReport(data) {
-  const [r, other] = data.storms;
+  const [r, ...others] = data.storms;
   const nodes = Boolean(r.fleet.nodes);
   document.title = 'Leeward storm';
   const { view, set } = reportView(firstStorm, () => write());
   const waits = h('div');
   const clusters = h('div');
   const write = () => {
-    fill(waits, waiting(r, other, view.time === 'fleet'));
-    fill(clusters, clusterTable(r, other, view.q, view.sort));
+    fill(waits, waiting(r, others, view.time === 'fleet'));
+    fill(clusters, clusterTable(r, others, view.q, view.sort));
   };
   write();
   const passed = (r.checks ?? []).every((c) => c.passed);
@@ -41,10 +41,10 @@ export function stormReport(data) {
     stormTiles(r, nodes),
     part('Is anything lost?', `${countText(r.rates.withdrawn, 'eviction')} cancelled, ${numberText(r.rates.held)} blocked for a while.`,
       h('ul', { class: 'checks' }, (r.checks ?? []).map((c) => h('li', {}, h('b', { class: c.passed ? 'passed' : 'failed' }, c.passed ? '✓ ' : '✗ '), c.name, c.detail ? h('span', { class: 'soft' }, `: ${c.detail}`) : null)), r.checks?.length ? null : h('li', {}, 'nothing was checked'))),
-    part('Throughput over time', `Since the first failure, by the clock on the wall. The rates share one scale.${other ? ' The line, and the figure in brackets, is the other storm.' : ''}`, throughput(r, other)),
-    part('Waiting times', `From the instant at which a workload was due to be evicted until it was evicted, placed, healthy and released; the scale is logarithmic.${other ? ' The line is the other storm.' : ''}`,
+    part('Throughput over time', `Since the first failure, by the clock on the wall. The rates share one scale.${lines(others)}`, throughput(r, others)),
+    part('Waiting times', `From the instant at which a workload was due to be evicted until it was evicted, placed, healthy and released; the scale is logarithmic.${lines(others)}`,
       (r.fleetLatencies ?? []).some((l) => l.maxSeconds > 0) ? choice('Clock', view.time, [['wall', 'By the clock on the wall'], ['fleet', "By the fleet's time"]], (time) => set({ time })) : null, waits),
-    other ? part('Comparison', `This storm: profile ${settings(r)}. The other: profile ${settings(other)}.`, comparison(r, other)) : null,
+    others.length ? part('Comparison', `This storm: profile ${settings(r)}. ${others.map((o, i) => `${named(others, i)}: ${o.command}, profile ${settings(o)}.`).join(' ')} In brackets: this storm's figure by the other's.`, comparison(r, others)) : null,
     h('div', { class: 'pair' }, part('Parts of a failover', 'Of the time that a failover takes on average, from the stage before.', bars((r.latencies ?? []).map((l) => [`until ${l.stage}`, l.share, `on average ${l.stage} after ${secondsText(l.meanSeconds)}`, kindOf[l.stage]]))),
       part('Time of the lanes', 'By the kind of machine.', bars((r.machines ?? []).map((m) => [m.kind, m.share, `${secondsText(m.seconds)} for ${countText(m.messages, 'message')}`, 'placed'])))),
     part(nodes ? 'Load of each zone' : 'Load of each cluster', balance(r, nodes), loadPlot(r),
@@ -77,25 +77,31 @@ function plotted(name, scale, words, strips) {
   return plot;
 }
 
-/** @param {Storm} r @param {Storm | undefined} other */
-function throughput(r, other) {
-  const strips = stages.map(([name, kind]) => ({ name: name === 'backlog' ? 'in progress' : name, kind, columns: rateColumns(r.series, name), others: other && rateColumns(other.series, name), level: name === 'backlog' }));
-  const highest = (/** @type {typeof strips} */ of) => linearScale(Math.max(0, ...of.flatMap((s) => [...s.columns, ...(s.others ?? [])].map((c) => c.value)))).top;
+/** What another storm is called. @param {Storm[]} others @param {number} i */
+function named(others, i) { return others.length > 1 ? `other ${i + 1}` : 'other'; }
+
+/** What the lines of charts are. @param {Storm[]} others */
+function lines(others) { return others.length ? ` Lines, and figures in brackets: ${others.map((o, i) => `${named(others, i)} (profile ${o.profile}, ${dashNames[i]})`).join(', ')}.` : ''; }
+
+/** @param {Storm} r @param {Storm[]} others */
+function throughput(r, others) {
+  const strips = stages.map(([name, kind]) => ({ name: name === 'backlog' ? 'in progress' : name, kind, columns: rateColumns(r.series, name), others: others.map((o) => rateColumns(o.series, name)), level: name === 'backlog' }));
+  const highest = (/** @type {typeof strips} */ of) => linearScale(Math.max(0, ...of.flatMap((s) => [...s.columns, ...s.others.flat()].map((c) => c.value)))).top;
   const [rates, levels] = [highest(strips.filter((s) => !s.level)), highest(strips.filter((s) => s.level))];
-  const ends = Math.max(...strips.flatMap((s) => [...s.columns, ...(s.others ?? [])].map((c) => c.to)), 0);
+  const ends = Math.max(...strips.flatMap((s) => [...s.columns, ...s.others.flat()].map((c) => c.to)), 0);
   return plotted('Throughput over time', timeScale(ends), secondsText, strips.map((s) => ({ ...s, top: s.level ? levels : rates, text: (v) => (s.level ? shortText(v) : `${shortText(v)}/s`) })));
 }
 
-/** @param {Storm} r @param {Storm | undefined} other @param {boolean} fleet */
-function waiting(r, other, fleet) {
-  const of = (/** @type {Storm | undefined} */ s) => (fleet ? s?.fleetLatencies : s?.latencies) ?? [];
+/** @param {Storm} r @param {Storm[]} others @param {boolean} fleet */
+function waiting(r, others, fleet) {
+  const of = (/** @type {Storm} */ s) => (fleet ? s.fleetLatencies : s.latencies) ?? [];
   const all = of(r);
-  const theirs = of(other);
-  const names = [...new Set([...all, ...theirs].map((l) => l.stage))];
+  const theirs = others.map(of);
+  const names = [...new Set([...all, ...theirs.flat()].map((l) => l.stage))];
   const find = (/** @type {import('./figures.js').Latency[]} */ list, /** @type {string} */ stage) => list.find((l) => l.stage === stage);
   const strips = names.map((stage) => {
     const columns = latencyColumns(find(all, stage));
-    const others = other && latencyColumns(find(theirs, stage));
+    const compared = theirs.map((t) => latencyColumns(find(t, stage)));
     const l = find(all, stage);
     /** @type {[number, string][]} */
     const marks = [];
@@ -103,23 +109,20 @@ function waiting(r, other, fleet) {
       if (marks.length && marks[marks.length - 1][0] === value) marks.pop();
       marks.push([value, `${share} ${secondsText(value)}`]);
     }
-    return { name: stage, kind: kindOf[stage] ?? 'neutral', columns, others, marks, top: Math.max(1e-9, ...columns.map((c) => c.value), ...(others ?? []).map((c) => c.value)), text: (/** @type {number} */ v) => `${(100 * v).toFixed(1)} %` };
+    return { name: stage, kind: kindOf[stage] ?? 'neutral', columns, others: compared, marks, top: Math.max(1e-9, ...[...columns, ...compared.flat()].map((c) => c.value)), text: (/** @type {number} */ v) => `${(100 * v).toFixed(1)} %` };
   });
   const times = /** @type {const} */ (['minSeconds', 'meanSeconds', 'p50Seconds', 'p90Seconds', 'p99Seconds', 'p999Seconds', 'maxSeconds']);
-  return [plotted('Waiting times', latencyScale([...all, ...theirs]), (v) => secondsText(Number(v.toPrecision(3))), strips),
-    grid('Waiting times in figures', ['Until', '#Failovers', '#Least', '#Mean', '#50 %', '#90 %', '#99 %', '#99.9 %', '#Most'], all.map((l) => [l.stage, numberText(l.count), ...times.map((t) => {
-      const o = find(theirs, l.stage);
-      return [secondsText(l[t]), o ? h('div', { class: 'soft small' }, secondsText(o[t])) : null];
-    })]))];
+  return [plotted('Waiting times', latencyScale([...all, ...theirs.flat()]), (v) => secondsText(Number(v.toPrecision(3))), strips),
+    grid('Waiting times in figures', ['Until', '#Failovers', '#Least', '#Mean', '#50 %', '#90 %', '#99 %', '#99.9 %', '#Most'], all.map((l) => [l.stage, numberText(l.count), ...times.map((t) => [secondsText(l[t]), theirs.map((o) => h('div', { class: 'soft small' }, secondsText(find(o, l.stage)?.[t] ?? 0)))])]))];
 }
 
-/** @param {Storm} r @param {Storm} other */
-function comparison(r, other) {
-  const theirs = new Map(stormFigures(other).map(([name, value, text]) => [name, { value, text }]));
-  return grid('Comparison', ['Figure', '#This', '#Other', '#This / other'], stormFigures(r).map(([name, value, text]) => {
-    const o = theirs.get(name);
-    return [name, text, o?.text ?? '–', o?.value ? (value / o.value).toFixed(2) : '–'];
-  }));
+/** @param {Storm} r @param {Storm[]} others */
+function comparison(r, others) {
+  const theirs = others.map((o) => new Map(stormFigures(o).map(([name, value, text]) => [name, { value, text }])));
+  return grid('Comparison', ['Figure', '#This', ...others.map((_, i) => `#${named(others, i)}`)], stormFigures(r).map(([name, value, text]) => [name, text, ...theirs.map((t) => {
+    const o = t.get(name);
+    return o ? `${o.text}${o.value ? ` (${(value / o.value).toFixed(2)})` : ''}` : '–';
+  })]));
 }
 
 /** Shares of a whole. @param {[string, number, string, string][]} list name, share, detail, kind */
@@ -152,16 +155,16 @@ function loadPlot(r) {
     return at.clusters.length > 1 ? `${at.clusters[0].cluster} … ${at.clusters[at.clusters.length - 1].cluster}` : at.clusters[0].cluster;
   };
   const last = columns[columns.length - 1].to;
-  return plotted('Load of what survives, the fullest first', { at: (v) => v / last, ticks: [] }, words, [{ name: 'after', kind: 'placed', columns: columns.map((c) => ({ from: c.from, to: c.to, value: c.after })), others: columns.map((c) => ({ from: c.from, to: c.to, value: c.before })), top, text: shortText }]);
+  return plotted('Load of what survives, the fullest first', { at: (v) => v / last, ticks: [] }, words, [{ name: 'after', kind: 'placed', columns: columns.map((c) => ({ from: c.from, to: c.to, value: c.after })), others: [columns.map((c) => ({ from: c.from, to: c.to, value: c.before }))], top, text: shortText }]);
 }
 
-/** @param {Storm} r @param {Storm | undefined} other @param {string} query @param {string} sort */
-function clusterTable(r, other, query, sort) {
-  const theirs = new Map((other?.load ?? []).map((c) => [c.cluster, c.after]));
+/** @param {Storm} r @param {Storm[]} others @param {string} query @param {string} sort */
+function clusterTable(r, others, query, sort) {
+  const theirs = others.map((o) => new Map((o.load ?? []).map((c) => [c.cluster, c.after])));
   const found = (r.load ?? []).filter((c) => holdsWords(query, `${c.cluster} ${c.region ?? ''} ${c.failed ? 'failed' : ''}`));
   const by = /** @type {Record<string, (a: import('./figures.js').ClusterLoad, b: import('./figures.js').ClusterLoad) => number>} */ ({ after: (a, b) => b.after - a.after, gain: (a, b) => b.after - b.before - a.after + a.before, name: (a, b) => (a.cluster < b.cluster ? -1 : 1) });
   found.sort(by[sort] ?? by.after);
-  return [grid('Load', [r.fleet.nodes ? 'Zone' : 'Cluster', 'Region', 'State', '#Before', '#After', '#Change', ...(other ? ['#Other, after'] : [])], found.slice(0, mostClusters).map((c) => [c.cluster, c.region ?? '', c.failed ? h('b', { class: 'failed' }, '✗ failed') : '', numberText(c.before), numberText(c.after), `${c.after > c.before ? '+' : c.after < c.before ? '−' : ''}${numberText(Math.abs(c.after - c.before))}`,
-    ...(other ? [theirs.has(c.cluster) ? numberText(theirs.get(c.cluster) ?? 0) : '–'] : [])])),
+  return [grid('Load', [r.fleet.nodes ? 'Zone' : 'Cluster', 'Region', 'State', '#Before', '#After', '#Change', ...others.map((_, i) => `#After, ${named(others, i)}`)], found.slice(0, mostClusters).map((c) => [c.cluster, c.region ?? '', c.failed ? h('b', { class: 'failed' }, '✗ failed') : '', numberText(c.before), numberText(c.after), `${c.after > c.before ? '+' : c.after < c.before ? '−' : ''}${numberText(Math.abs(c.after - c.before))}`,
+    ...theirs.map((t) => (t.has(c.cluster) ? numberText(t.get(c.cluster) ?? 0) : '–'))])),
   h('p', { class: 'soft small' }, found.length > mostClusters ? `${numberText(mostClusters)} of ${numberText(found.length)}: search to see others` : `${numberText(found.length)} of ${numberText(r.load?.length ?? 0)}`)];
 }

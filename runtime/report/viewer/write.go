@@ -219,10 +219,15 @@ var (
 	comments = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*+[^*/])*\*+/)\n`)
 	types    = regexp.MustCompile(`/\*\* @(?:[^*\n]|\*+[^*/\n])*\*/ ?`)
 	indents  = regexp.MustCompile(`(?m)^\s+`)
+	// spaces are those around what ends a word of a style sheet.
+	spaces = regexp.MustCompile(`\s*([{};,])\s*|(:)\s+`)
 )
 
 // lean is a module or a style sheet as it is sent.
 func lean(name string) string {
+	if strings.HasSuffix(name, ".css") {
+		return spaces.ReplaceAllString(read(name), "$1$2")
+	}
 	return indents.ReplaceAllString(types.ReplaceAllString(comments.ReplaceAllString(read(name), ""), ""), "")
 }
 
