@@ -30,7 +30,7 @@ spec:
 	widget = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop}, spec: {size: 1}}"
 )
 
-// widgetScripts judge a widget by its size, which they report, and keep the color that the member gave it.
+// widgetScripts judge a widget by its size, which they report, and which is its replicas, and keep the color that the member gave it.
 const widgetScripts = `
 apiVersion: config.karmada.io/v1alpha1
 kind: ResourceInterpreterCustomization
@@ -38,6 +38,7 @@ metadata: {name: widgets}
 spec:
   target: {apiVersion: example.com/v1, kind: Widget}
   customizations:
+    replicaResource: {luaScript: "function GetReplicas(o) return o.spec.size end"}
     healthInterpretation: {luaScript: "function InterpretHealth(o) return o.spec.size == 2 end"}
     statusReflection: {luaScript: "function ReflectStatus(o) return {size = o.spec.size} end"}
     retention: {luaScript: "function Retain(desired, observed) desired.spec.color = observed.spec.color return desired end"}`
@@ -50,7 +51,7 @@ func (p *pair) awaitWidget(health api.ResourceHealth, status string) {
 			return false
 		}
 		s := w.Status.ManifestStatuses[0].Status
-		return s == nil && status == "" || s != nil && string(s.Raw) == status
+		return s != nil && string(s.Raw) == status
 	})
 }
 
@@ -88,7 +89,7 @@ func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
 	p.awaitWidget(api.Unhealthy, `{"size":1}`)
 	p.member.patchWidget(t, `{"spec":{"color":"red"}}`)
 	p.rewrite("widget", strings.Replace(widget, "size: 1", "size: 2, color: blue", 1))
-	p.awaitWidget(api.Healthy, `{"size":2}`)
+	p.awaitWidget(api.Healthy, `{"readyReplicas":2,"size":2}`)
 	_, o := first(widgets)
 	require.Equal(t, map[string]any{"size": int64(2), "color": "red"}, o.(*unstructured.Unstructured).Object["spec"], "a script keeps the member's")
 	p.hub.patch(catalog.Of(api.Key{APIVersion: api.ConfigGroupVersion, Kind: "ResourceInterpreterCustomization"}), "", "widgets",
@@ -96,7 +97,7 @@ func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
 	awaitAny(p.hub, catalog.Events, agentWorks, func(e *corev1.Event) bool {
 		return e.InvolvedObject.Name == "widget" && e.Reason == "InterpretationFailed" && strings.Contains(e.Message, "too many steps")
 	})
-	p.awaitWidget(api.Healthy, "")
+	p.awaitWidget(api.Healthy, `{"readyReplicas":2}`)
 
 	p.member.stop()
 	p.hub.delete(catalog.Works, agentWorks, "widget")

@@ -27,7 +27,8 @@ const (
 	AnnotationAppliedClusterOverrides = "policy.karmada.io/applied-cluster-overrides"
 )
 
-// AnnotationReplicas is how many replicas a Work asked for before its manifest was overridden. Leeward's own.
+// AnnotationReplicas is how many replicas a Work asks for where its manifest was overridden since, or says so in the way of a custom kind.
+// Leeward's own.
 const AnnotationReplicas = "leeward.dev/replicas"
 
 // AppliedOverride is what one rule of a policy did.

@@ -34,9 +34,11 @@ type copied struct {
 	unschedulable int
 	// err is why it was not applied.
 	err error
-	// health is how live is, and status what a script reports of it; nil: no script does.
-	health api.ResourceHealth
-	status []byte
+	// health is how live is, and reflected what a script reports of its status; nil: no script does.
+	health    api.ResourceHealth
+	reflected map[string]any
+	// ready is how many replicas a script says that a healthy object has: all of them serve, where its status counts none.
+	ready int32
 	// misread is what a script failed to read; the rules of the kind were used in its place.
 	misread error
 }
@@ -119,20 +121,37 @@ func manifestStatus(c *copied) api.ManifestStatus {
 // rawStatus is the status of an object as the member has it, and how many of its replicas no node takes; nil: its kind has none,
 // or it is too large to report.
 func rawStatus(c *copied) *runtime.RawExtension {
-	if c.status != nil {
-		return &runtime.RawExtension{Raw: c.status}
-	}
 	fields, _ := c.live.Object["status"].(map[string]any)
+	if c.reflected != nil {
+		fields = c.reflected
+	}
+	more := map[string]any{}
+	if c.unschedulable > 0 {
+		more["unschedulableReplicas"] = int64(c.unschedulable)
+	}
+	if c.ready > 0 && !countsReady(fields) {
+		more["readyReplicas"] = int64(c.ready)
+	}
+	if len(more) > 0 {
+		maps.Copy(more, fields)
+		fields = more
+	}
 	if len(fields) == 0 {
 		return nil
-	}
-	if c.unschedulable > 0 {
-		fields = maps.Clone(fields)
-		fields["unschedulableReplicas"] = int64(c.unschedulable)
 	}
 	raw, err := json.Marshal(fields)
 	if err != nil || len(raw) > largestStatus {
 		return nil
 	}
 	return &runtime.RawExtension{Raw: raw}
+}
+
+// countsReady reports whether a status says how many replicas serve. Source: what the hub reads.
+func countsReady(status map[string]any) bool {
+	for _, name := range [...]string{"readyReplicas", "ready", "numberReady"} {
+		if _, says := status[name]; says {
+			return true
+		}
+	}
+	return false
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -95,11 +94,10 @@ func (s *scripts) judge(c *copied) {
 	case healthy:
 		c.health = api.Healthy
 	}
-	status, known, problem := s.set.Load().Reflect(c.live)
-	if known {
-		if c.status, problem = json.Marshal(status); len(c.status) > largestStatus {
-			c.status, problem = nil, errors.New("statusReflection: the script returns more than may be reported")
-		}
+	var problem error
+	c.reflected, _, problem = s.set.Load().Reflect(c.live)
+	if c.health == api.Healthy {
+		c.ready, _, _, _ = s.set.Load().Replicas(c.live) // the hub tells of a script that fails
 	}
 	c.misread = errors.Join(c.misread, err, problem)
 }

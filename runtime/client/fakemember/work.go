@@ -3,6 +3,7 @@ package fakemember
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -93,6 +94,9 @@ func (w *work) read(manifest []byte) {
 		return
 	}
 	replicas, each, isWorkload := propagation.Requirements(o)
+	if n, err := strconv.ParseInt(w.object.Annotations[api.AnnotationReplicas], 10, 32); err == nil && r.Untyped() {
+		replicas, isWorkload = int32(n), true
+	}
 	w.replicas, w.isWorkload, w.requests = replicas, isWorkload, nil
 	if each != nil {
 		w.requests = each.ResourceRequest

@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -73,7 +74,28 @@ func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 	}
 	p.object = api.Shallow(stored)
 	p.write = engine.Update(p.key, p.object, version)
+	if u, untyped := p.object.(*unstructured.Unstructured); untyped {
+		return p, f.giveScripted(u, binding)
+	}
 	return p, giveSums(p.object, binding)
+}
+
+// giveScripted writes what a script makes of the statuses of copies into the status of an object without a Go type, and reports whether
+// that changes it. Without a script the status is the object's own.
+func (f *Fleet) giveScripted(o *unstructured.Unstructured, b *store.Binding) bool {
+	shown := store.AsBinding(f.world.Store().Get(store.BindingKey(b.Name())))
+	if shown == nil {
+		return false
+	}
+	status, known, err := f.world.Interpreters().Aggregate(o, shown.Status.AggregatedStatus)
+	f.world.NoteUnadded(b.Name(), err)
+	if !known || equality.Semantic.DeepEqual(o.Object["status"], status) {
+		return false
+	}
+	if o.Object["status"] = status; status == nil {
+		delete(o.Object, "status")
+	}
+	return true
 }
 
 // foreign reports whether a binding only claims to be that of a workload, which has one of its own.

@@ -437,7 +437,7 @@ func TestWhatACopyKeepsOfItsStateIsALabelOfIts(t *testing.T) {
 	d.Finalizers, d.ManagedFields = []string{"example.com/keep"}, []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	d.OwnerReferences = []metav1.OwnerReference{{Name: "owner"}}
 	m := manifest{replicas: 2, labels: map[string]string{"state": "new"}}
-	raw, err := m.render(d)
+	raw, err := m.render(newFixture(t).world, d)
 	require.NoError(t, err)
 	var o appsv1.Deployment
 	require.NoError(t, json.Unmarshal(raw, &o))

@@ -338,8 +338,12 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	if m.raw, err = m.render(f.world, template); err != nil {
 		return m, fmt.Errorf("render %s: %w", key, err)
 	}
-	if m.names = last.names; m.names == nil {
+	if m.names = last.names; m.names == nil || m.names[api.AnnotationReplicas] != "" {
 		m.names = observed.Names(w.binding)
+	}
+	if _, untyped := template.(*unstructured.Unstructured); untyped && m.scales { // only its script can read them off the manifest
+		m.names = maps.Clone(m.names)
+		m.names[api.AnnotationReplicas] = strconv.Itoa(int(m.replicas))
 	}
 	m.list = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: m.raw}}}
 	f.manifests[w.binding] = m
@@ -387,7 +391,7 @@ func (m *manifest) render(w *world.World, template api.Object) ([]byte, error) {
 // statusOf is the status of an object; not valid where its kind has none.
 func statusOf(o api.Object) reflect.Value { return reflect.ValueOf(o).Elem().FieldByName("Status") }
 
-// replicasOf is how many replicas a Work asks for, whatever overrides make of them.
+// replicasOf is how many replicas a Work asks for, whatever overrides or scripts make of them.
 func replicasOf(w *api.Work) int32 {
 	if n, err := strconv.ParseInt(w.Annotations[api.AnnotationReplicas], 10, 32); err == nil {
 		return int32(n)

@@ -101,8 +101,8 @@ func (w *writers) problems() (found []string) {
 			complain("work %s is being deleted", key)
 		}
 		if d := templates[name]; d != nil && replicas != nil { // what is evicted keeps the template that it has
-			m := manifest{replicas: *replicas}
-			raw, err := m.render(d)
+			m := manifest{replicas: *replicas, scales: true}
+			raw, err := m.render(w.world, d)
 			require.NoError(w.t, err)
 			if !asksFor(is, raw) {
 				complain("work %s asks for %s, and not for %s", key, is.Spec.Workload.Manifests, raw)

@@ -222,13 +222,18 @@ func (s *Set) Retain(desired, observed *unstructured.Unstructured) (kept *unstru
 }
 
 // Reflect returns what is reported of an object's status. Not known: no script says.
-func (s *Set) Reflect(observed *unstructured.Unstructured) (status any, known bool, err error) {
+func (s *Set) Reflect(observed *unstructured.Unstructured) (status map[string]any, known bool, err error) {
 	n := s.find(observed, reflects)
 	if n == nil {
 		return nil, false, nil
 	}
-	status, err = call(n, reflects, 1, observed, func(object map[string]any, returned []lua.LValue) (any, error) {
-		return new(reading).fromLua(returned[0], 0, object["status"])
+	status, err = call(n, reflects, 1, observed, func(object map[string]any, returned []lua.LValue) (map[string]any, error) {
+		v, err := new(reading).fromLua(returned[0], 0, object["status"])
+		fields, is := v.(map[string]any)
+		if err == nil && !is {
+			err = fmt.Errorf("want a table with fields, not %s", returned[0])
+		}
+		return fields, err
 	})
 	return status, err == nil, err
 }
@@ -255,7 +260,7 @@ func (s *Set) Aggregate(o api.Object, items []api.AggregatedStatusItem) (status 
 	if n == nil {
 		return nil, false, nil
 	}
-	said, err := fieldsOf(items)
+	said, err := fieldsOf(append([]api.AggregatedStatusItem{}, items...)) // none is an empty list
 	if err != nil {
 		return nil, false, &Failure{n.customization, aggregates.field, err}
 	}

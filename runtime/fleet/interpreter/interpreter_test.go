@@ -152,10 +152,10 @@ func TestACustomKindIsReadByItsScripts(t *testing.T) {
 		require.NoError(t, yaml.Unmarshal([]byte(`{ready: `+n+`}`), &item.Status))
 		return item
 	}
-	status, known, err = s.Aggregate(o, []api.AggregatedStatusItem{said("1"), said("2")})
+	added, known, err := s.Aggregate(o, []api.AggregatedStatusItem{said("1"), said("2")})
 	require.NoError(t, err)
 	require.True(t, known)
-	require.Equal(t, map[string]any{"ready": int64(3)}, status)
+	require.Equal(t, map[string]any{"ready": int64(3)}, added)
 	require.Equal(t, before, o, "a script has a copy")
 }
 

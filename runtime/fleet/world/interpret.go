@@ -17,6 +17,7 @@ const (
 	misreadReplicas misread = iota
 	misreadDependencies
 	misreadRevision
+	misreadStatus
 	misreadKinds
 )
 
@@ -84,6 +85,11 @@ func (w *World) noteMisread(name messages.BindingName, of misread, err error) {
 	if failed[of] != "" && failed[of] != before && !w.loading {
 		w.Note(&messages.InterpretationFailed{Binding: name, Reason: failed[of]})
 	}
+}
+
+// NoteUnadded remembers whether a script failed to add up what the copies of a workload report, and tells of a failure that is new.
+func (w *World) NoteUnadded(name messages.BindingName, err error) {
+	w.noteMisread(name, misreadStatus, err)
 }
 
 // tellMisread tells of what failed while the stored templates were read.

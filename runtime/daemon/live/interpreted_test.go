@@ -1,0 +1,93 @@
+package live
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
+)
+
+// scripted reads and writes caches, whose nodes are their replicas.
+func scripted() *api.ResourceInterpreterCustomization {
+	c := named(&api.ResourceInterpreterCustomization{}, api.ConfigGroupVersion, "ResourceInterpreterCustomization", "", "caches")
+	c.Spec.Target = api.CustomizationTarget{APIVersion: "example.com/v1", Kind: "Cache"}
+	c.Spec.Customizations = api.CustomizationRules{
+		ReplicaResource: &api.LuaRule{LuaScript: "function GetReplicas(o) return o.spec.nodes, nil end"},
+		ReplicaRevision: &api.LuaRule{LuaScript: "function ReviseReplica(o, n) o.spec.nodes = n return o end"},
+		StatusAggregation: &api.LuaRule{LuaScript: `
+function AggregateStatus(o, items)
+  local ready = 0
+  for i = 1, #items do ready = ready + items[i].status.ready end
+  o.status = {ready = ready}
+  return o
+end`},
+	}
+	return c
+}
+
+func cacheOf(nodes int64) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"nodes": nodes}}}
+	return named(o, "example.com/v1", "Cache", "default", "web")
+}
+
+// nodes are those of the copies of the cache, by cluster.
+func (f *fixture) nodes() map[string]int64 {
+	asked := map[string]int64{}
+	for _, w := range all[*api.Work](f, catalog.Works) {
+		var o struct{ Spec struct{ Nodes int64 } }
+		require.NoError(f.t, json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, &o))
+		asked[strings.TrimPrefix(w.Namespace, api.WorkNamespacePrefix)] = o.Spec.Nodes
+	}
+	return asked
+}
+
+// The scripts of a customization say what copies ask for and what they add up to, also after a start; one that fails is told of, and an edit
+// of a script holds for what there is.
+func TestACustomKindIsDividedByItsScripts(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.ResourceSelectors = []api.ResourceSelector{{APIVersion: "example.com/v1", Kind: "Cache"}}
+	p.Spec.Placement = api.Placement{ReplicaScheduling: &api.ReplicaSchedulingStrategy{ReplicaSchedulingType: api.Divided, ReplicaDivisionPreference: api.Weighted}}
+	objects := []api.Object{scripted(), p, cacheOf(6)}
+	for _, name := range []string{"m1", "m2"} {
+		m := member(name)
+		m.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "example.com/v1", Resources: []api.APIResource{{Kind: "Cache"}}}}
+		objects = append(objects, m)
+	}
+	f.apply(objects...)
+	require.Equal(t, map[string]int64{"m1": 3, "m2": 3}, f.nodes())
+	for _, w := range all[*api.Work](f, catalog.Works) {
+		edit(f, w, func(w *api.Work) {
+			w.Status.ManifestStatuses = []api.ManifestStatus{{Health: api.Healthy, Status: &runtime.RawExtension{Raw: []byte(`{"ready":3}`)}}}
+		})
+	}
+	require.NoError(t, f.step())
+	require.Equal(t, map[string]any{"ready": int64(6)}, get(f, cacheOf(0)).Object["status"])
+	f.clock.Add(time.Second) // Events are numbered by the time of the start
+	f.restart()
+	require.Equal(t, map[string]int64{"m1": 3, "m2": 3}, f.nodes())
+
+	edit(f, scripted(), func(c *api.ResourceInterpreterCustomization) {
+		c.Spec.Customizations.ReplicaResource.LuaScript = "function GetReplicas(o) return o.spec.nodes * 2, nil end"
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, map[string]int64{"m1": 6, "m2": 6}, f.nodes())
+
+	edit(f, scripted(), func(c *api.ResourceInterpreterCustomization) {
+		c.Spec.Customizations.ReplicaRevision.LuaScript = "function ReviseReplica(o, n) while true do end end"
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, map[string]int64{"m1": 6, "m2": 6}, f.nodes(), "that of the template")
+	b := named(&api.ResourceBinding{}, api.WorkGroupVersion, "ResourceBinding", "default", "web-cache")
+	require.Contains(t, strings.Join(f.events(b), "\n"), "too many steps; the rules of its kind are used")
+	f.remove(scripted())
+	require.NoError(t, f.step())
+	require.Equal(t, map[string]int64{"m1": 6, "m2": 6}, f.nodes(), "whole on each")
+}
