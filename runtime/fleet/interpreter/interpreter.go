@@ -68,7 +68,7 @@ type named struct {
 }
 
 // New returns the scripts of customizations. Of several that have one for the same operation of a kind, the first by its name holds, as in Karmada.
-// Scripts that cannot be read, which Validate refuses, are left out.
+// Scripts that cannot be read, which Validate refuses, do not count.
 func New(all []*api.ResourceInterpreterCustomization) *Set {
 	s := &Set{map[of]*named{}}
 	all = slices.SortedFunc(slices.Values(all), func(a, b *api.ResourceInterpreterCustomization) int { return strings.Compare(a.Name, b.Name) })
