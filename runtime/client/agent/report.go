@@ -34,7 +34,7 @@ type copied struct {
 	unschedulable int
 	// err is why it was not applied.
 	err error
-	// health is how live is, and reflected what a script reports of its status; nil: no script does.
+	// health is how live is by a script, and reflected what one reports of its status; without one they are empty.
 	health    api.ResourceHealth
 	reflected map[string]any
 	// ready is how many replicas a script says that a healthy object has: all of them serve, where its status counts none.
@@ -107,13 +107,21 @@ func problemOf(all []copied, err error) string {
 	return fmt.Sprintf("Failed to apply all manifests (%d/%d): %v", applied, len(all), first)
 }
 
+// healthy is how live is.
+func (c *copied) healthy() api.ResourceHealth {
+	if c.health != "" {
+		return c.health
+	}
+	return healthOf(c.live)
+}
+
 func manifestStatus(c *copied) api.ManifestStatus {
 	m := api.ManifestStatus{Identifier: c.identifier, Health: api.Unknown}
 	switch {
 	case c.live == nil && c.err == nil:
 		m.Health = api.Unhealthy // something else deleted it since
 	case c.live != nil:
-		m.Health, m.Status = c.health, rawStatus(c)
+		m.Health, m.Status = c.healthy(), rawStatus(c)
 	}
 	return m
 }

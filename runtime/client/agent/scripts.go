@@ -82,22 +82,23 @@ func (s *scripts) keep(manifest, live *unstructured.Unstructured) (*unstructured
 	return kept, nil
 }
 
-// judge says how an object is: by scripts, or by the rules of its kind where there are none, or one fails.
+// judge has scripts say how an object is. What they do not say, or fail to, follows from the rules of its kind.
 func (s *scripts) judge(c *copied) {
 	if c.live == nil {
 		return
 	}
-	healthy, known, err := s.set.Load().Health(c.live)
-	switch c.health = api.Unhealthy; {
-	case !known:
-		c.health = healthOf(c.live)
-	case healthy:
+	set := s.set.Load()
+	healthy, known, err := set.Health(c.live)
+	if known {
+		c.health = api.Unhealthy
+	}
+	if healthy {
 		c.health = api.Healthy
 	}
 	var problem error
-	c.reflected, _, problem = s.set.Load().Reflect(c.live)
-	if c.health == api.Healthy {
-		c.ready, _, _, _ = s.set.Load().Replicas(c.live) // the hub tells of a script that fails
+	c.reflected, _, problem = set.Reflect(c.live)
+	if n, _, known, _ := set.Replicas(c.live); known && c.healthy() == api.Healthy { // the hub tells of a script that fails
+		c.ready = n
 	}
 	c.misread = errors.Join(c.misread, err, problem)
 }
