@@ -348,6 +348,8 @@ func TestNoGroupDoesWhatItMayNot(t *testing.T) {
 			switch r.Plural {
 			case "works":
 				return namespace == "karmada-es-m1" && (reads(verb) || verb == "update" || verb == "patch")
+			case "resourceinterpretercustomizations":
+				return reads(verb)
 			case "secrets", "configmaps":
 				return namespace == "karmada-es-m1" && reads(verb)
 			case "events":
