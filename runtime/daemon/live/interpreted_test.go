@@ -91,3 +91,27 @@ func TestACustomKindIsDividedByItsScripts(t *testing.T) {
 	require.NoError(t, f.step())
 	require.Equal(t, map[string]int64{"m1": 6, "m2": 6}, f.nodes(), "whole on each")
 }
+
+// An object of a cluster-scoped custom kind is in no namespace, as the server stored it.
+func TestACustomKindMayHaveNoNamespace(t *testing.T) {
+	f := newFixture(t)
+	p := named(&api.ClusterPropagationPolicy{}, api.PolicyGroupVersion, "ClusterPropagationPolicy", "", "zones")
+	p.Spec.ResourceSelectors = []api.ResourceSelector{{APIVersion: "example.com/v1", Kind: "Zone"}}
+	m := member("m1")
+	m.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "example.com/v1", Resources: []api.APIResource{{Kind: "Zone"}}}}
+	zone := named(&unstructured.Unstructured{Object: map[string]any{}}, "example.com/v1", "Zone", "", "a")
+	zone.SetUID("a server gave it")
+	f.apply(m, p, zone)
+	check := func() {
+		t.Helper()
+		works := all[*api.Work](f, catalog.Works)
+		require.Len(t, works, 1)
+		require.JSONEq(t, `{"apiVersion":"example.com/v1","kind":"Zone","metadata":{"name":"a"}}`, string(works[0].Spec.Workload.Manifests[0].Raw))
+		require.Len(t, all[*api.ClusterResourceBinding](f, catalog.ClusterBindings), 1)
+	}
+	check()
+	f.restart()
+	check()
+	f.remove(zone)
+	require.NotNil(t, all[*api.Work](f, catalog.Works)[0].DeletionTimestamp)
+}
