@@ -115,6 +115,9 @@ test('a workload that nothing evicts is found, opened, followed in lanes, and in
     if ((await focus()).includes('▸\nunchanged')) await again.keyboard.press('Enter');
   }
   await again.locator('.reasons h3', { hasText: 'm3' }).waitFor();
+  await again.keyboard.press('p');
+  await again.waitForFunction(() => location.hash.endsWith('pin=c%3Am3'));
+  await again.getByRole('button', { name: 'Unpin its lane' }).waitFor();
   await calm();
   await calmAgain();
 });
