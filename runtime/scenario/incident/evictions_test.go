@@ -98,7 +98,7 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 		b := &api.ResourceBinding{}
 		b.Namespace, b.Name, b.Spec.Clusters = "shop", "web", on("m9")
 		var existing []api.Object
-		if name == "one that stood" {
+		if name == "one that was there before" {
 			existing = []api.Object{b}
 		}
 		var words []string
