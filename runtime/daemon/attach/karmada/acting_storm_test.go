@@ -162,6 +162,25 @@ func TestWhatTheDetectorWritesIsScheduled(t *testing.T) {
 	}, 20*time.Second, time.Millisecond)
 }
 
+// TestACopyThatIsWantedAgainBeforeItIsDeletedGoesOn: Karmada does not come to delete its Work, and there is no other.
+func TestACopyThatIsWantedAgainBeforeItIsDeletedGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web")
+	a := s.acts(opted).leads()
+	s.until("m1:2 m2:2")
+	s.taint("m2", "failed")
+	s.until("m1:2 m3:2")
+	s.taint("m2")
+	s.overwrites("kubectl-edit", "m1", "m2")
+	require.Eventually(t, func() (so bool) {
+		a.look(func(d *deciding) { so = api.FindTarget(d.twin.world.Store().Binding(web).Spec.Clusters, "m2") >= 0 })
+		return so
+	}, 20*time.Second, time.Millisecond)
+	s.taint("m2", "again")
+	require.Eventually(t, func() bool { return strings.HasPrefix(s.is("web"), "m1:2 m3:2") }, 20*time.Second, time.Millisecond, "%s", s)
+	s.until("m1:2 m3:2")
+}
+
 // TestAFailoverTakesAFewRequests counts them: of Leeward, and of the stand-in for what remains of Karmada.
 func TestAFailoverTakesAFewRequests(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,8 @@ type stage struct {
 	// silent are the clusters whose agents report nothing, ill those whose copies are not healthy.
 	silent, ill map[string]bool
 	bound       []string
+	// made counts the Works that were made.
+	made int
 }
 
 const (
@@ -145,13 +147,15 @@ func (s *stage) copy(name, cluster string, replicas int64) {
 	case replicas == 0 && there != nil:
 		s.server.Remove(path)
 	case replicas > 0 && there == nil:
+		s.made++
 		s.server.Put(path, textOf(s.t, s.work(name, cluster, replicas, 1)))
 	case replicas > 0:
-		generation := there.GetGeneration()
+		generation, uid := there.GetGeneration(), there.GetUID()
 		next := &unstructured.Unstructured{}
 		if next.Object = s.work(name, cluster, replicas, generation); textOf(s.t, next.Object["spec"]) != textOf(s.t, there.Object["spec"]) {
 			next.Object = s.work(name, cluster, replicas, generation+1)
 		}
+		next.SetUID(uid)
 		if text := textOf(s.t, next.Object); text != textOf(s.t, withoutVersion(there)) {
 			s.server.Put(path, text)
 		}
@@ -168,7 +172,7 @@ func withoutVersion(o *unstructured.Unstructured) map[string]any {
 func (s *stage) work(name, cluster string, replicas, generation int64) map[string]any {
 	o := workOf(cluster)
 	about := o["metadata"].(map[string]any)
-	about["name"], about["generation"] = name+"-abc", generation
+	about["name"], about["generation"], about["uid"] = name+"-abc", generation, fmt.Sprint("w", s.made)
 	about["annotations"] = map[string]any{"resourcebinding.karmada.io/namespace": "shop", "resourcebinding.karmada.io/name": name + "-deployment"}
 	manifest := o["spec"].(map[string]any)["workload"].(map[string]any)["manifests"].([]any)[0].(map[string]any)
 	manifest["spec"].(map[string]any)["replicas"] = replicas

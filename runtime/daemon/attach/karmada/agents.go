@@ -31,6 +31,9 @@ func (t *twin) renewed(l *coordinationv1.Lease, at time.Time) {
 func (t *twin) workChanged(old, o api.Object) {
 	if now, is := o.(*work); is {
 		if now.ours {
+			if before, is := old.(*work); is && before.UID != now.UID { // it was deleted in between
+				t.workGone(before)
+			}
 			t.works[now.of] = now
 			t.tellWork(now)
 			t.match(now.of)
@@ -39,8 +42,24 @@ func (t *twin) workChanged(old, o api.Object) {
 	}
 	if before := old.(*work); before.ours && t.works[before.of] == before {
 		delete(t.works, before.of)
-		if t.actsOn(before.of.binding) {
-			t.world.TellAgent(before.of.cluster, &messages.WorkGone{Binding: before.of.binding})
+		t.workGone(before)
+	}
+}
+
+// workGone tells that a Work is gone, where that is what became of a decision of Leeward.
+func (t *twin) workGone(w *work) {
+	delete(t.leaving, w.of)
+	if t.actsOn(w.of.binding) {
+		t.world.TellAgent(w.of.cluster, &messages.WorkGone{Binding: w.of.binding})
+	}
+}
+
+// keeps ends the wait for Works to go whose binding runs on their clusters again, and was not written meanwhile: nothing deletes those.
+func (t *twin) keeps(name messages.BindingName, on []api.TargetCluster) {
+	for i := range on {
+		if p := (place{name, messages.ClusterName(on[i].Name)}); t.leaving[p] {
+			delete(t.leaving, p)
+			t.unwanted = append(t.unwanted, p)
 		}
 	}
 }
@@ -67,7 +86,8 @@ func (t *twin) match(p place) {
 // acts on the binding: then its Work is awaited.
 func (t *twin) answer() {
 	for _, p := range t.unwanted {
-		if t.works[p] != nil && t.actsOn(p.binding) {
+		if t.works[p] != nil && t.actsOn(p.binding) && !t.runsOn(p) {
+			t.leaving[p] = true
 			continue
 		}
 		t.world.TellAgent(p.cluster, &messages.WorkGone{Binding: p.binding})
@@ -76,4 +96,10 @@ func (t *twin) answer() {
 		t.match(p)
 	}
 	t.asked, t.unwanted = nil, nil
+}
+
+// runsOn reports whether a binding runs on a cluster, as the machines have it.
+func (t *twin) runsOn(p place) bool {
+	b := t.world.Store().Binding(p.binding)
+	return b != nil && api.FindTarget(b.Spec.Clusters, string(p.cluster)) >= 0
 }

@@ -113,6 +113,7 @@ func (t *twin) ownChanged(o api.Object, before, now, ours *store.Binding) {
 	default:
 		t.conflicts = append(t.conflicts, conflict{binding: now.Name(), by: decidedBy(before, now), before: before, now: now})
 		t.apply(withoutWriters(t.given(o)))
+		t.keeps(now.Name(), now.Spec.Clusters)
 	}
 	if wrote != nil && sameDecision(wrote, now.Spec) {
 		delete(t.wrote, now.Name())

@@ -125,7 +125,7 @@ func leanWork(w *api.Work) *work {
 	kept.replicas, kept.counted = observed.Replicas(w)
 	kept.TypeMeta = w.TypeMeta
 	kept.ObjectMeta = metav1.ObjectMeta{
-		Namespace: w.Namespace, Name: w.Name, ResourceVersion: w.ResourceVersion, Generation: w.Generation, DeletionTimestamp: w.DeletionTimestamp,
+		Namespace: w.Namespace, Name: w.Name, UID: w.UID, ResourceVersion: w.ResourceVersion, Generation: w.Generation, DeletionTimestamp: w.DeletionTimestamp,
 	}
 	return kept
 }

@@ -42,6 +42,8 @@ type twin struct {
 	wishes   map[place]*messages.CopyWanted
 	asked    []place
 	unwanted []place
+	// leaving are the copies that must go and whose Works are still there, of bindings that are acted on.
+	leaving map[place]bool
 	// roles say what the twin acts as; nil: nothing, it is in shadow.
 	roles *roles
 	// wrote is what was last asked to be written of bindings, each until it is seen, conflicts are what others wrote over that since they
@@ -64,7 +66,7 @@ func newTwin(s *messages.Settings, r *roles, start time.Time, hear func(time.Tim
 	t := &twin{
 		hear: hear, refused: refused, seen: map[api.Key]api.Object{}, works: map[place]*work{}, authors: observed.Authors{Policies: map[string]*api.ClusterTaintPolicy{}},
 		leases: map[messages.ClusterName]time.Time{}, own: store.ClusterUsage{}, reserves: s.CapacityReservation, stale: map[messages.ClusterName]bool{},
-		wishes: map[place]*messages.CopyWanted{}, acting: map[string]bool{}, roles: r, wrote: map[messages.BindingName]*api.BindingSpec{},
+		wishes: map[place]*messages.CopyWanted{}, acting: map[string]bool{}, roles: r, leaving: map[place]bool{}, wrote: map[messages.BindingName]*api.BindingSpec{},
 	}
 	t.world = world.New(world.Config{Settings: *s, Seed: world.DaemonSeed, Start: start, Agents: true, Hear: t.heard})
 	return t
@@ -83,6 +85,10 @@ func (t *twin) heard(at time.Time, f messages.Fact) {
 		delete(t.wishes, p)
 		t.unwanted = append(t.unwanted, p)
 		return
+	case *messages.Scheduled:
+		t.keeps(f.Binding, f.Clusters)
+	case *messages.EvictionWithdrawn:
+		t.keeps(f.Binding, f.Clusters)
 	}
 	t.hear(at, f)
 }
