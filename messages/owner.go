@@ -34,6 +34,10 @@ type OwnerSpec struct {
 	Paused, Recreate         bool
 	MaxSurge, MaxUnavailable intstr.IntOrString
 	MinReady                 time.Duration
+	// Rolls has a StatefulSet replace the pods of an older template, those with an ordinal of Partition and more; else they remain until they are
+	// deleted.
+	Rolls     bool
+	Partition int32
 	// Parallel pods of a StatefulSet do not wait for one another: podManagementPolicy Parallel.
 	Parallel bool
 	// Parallelism, Completions and BackoffLimit are those of a Job; Completions 0: any one that succeeds completes it.

@@ -20,6 +20,9 @@ type deployment struct {
 	adopted bool
 }
 
+// replaced is why a pod of an older template is deleted.
+const replaced = "its template was replaced"
+
 // set is one ReplicaSet of a Deployment.
 type set struct {
 	// template is that of its pods; a set without one has pods that were found, of a template that is not known.
@@ -191,7 +194,7 @@ func (s *set) keep(o *Owner, now time.Time, out *actors.Outbox) {
 	if surplus := s.active - s.want; surplus > 0 {
 		pods := slices.DeleteFunc(o.sorted(), func(p *pod) bool { return p.set != s || !p.active() })
 		for _, p := range leastWanted(pods)[:surplus] {
-			o.delete(p, "its template was replaced", out)
+			o.delete(p, replaced, out)
 		}
 	}
 }

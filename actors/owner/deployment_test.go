@@ -104,3 +104,31 @@ func TestFoundPodsOfAnOlderTemplateAreRolledOut(t *testing.T) {
 	require.Empty(t, created, "as in a dump of a cluster, whose hashes are others")
 	require.Empty(t, deleted)
 }
+
+// While a rolling update has not come to a pod, it comes back of the older template; one that the update deleted comes back of the newer.
+func TestAStatefulSetRollsFromItsLastPodDown(t *testing.T) {
+	rolls := func(s *messages.OwnerSpec) { s.Rolls = true }
+	d := drive(t, "StatefulSet", pods(2, rolls, image("one")))
+	for _, pod := range []string{"web-0", "web-1"} {
+		require.Equal(t, []string{pod}, d.names())
+		d.becomes(pod, ready(0))
+	}
+	d.apply(pods(2, rolls, image("two")))
+	require.Equal(t, []string{"web-1"}, d.deleted("its template was replaced"))
+	d.becomes("web-1", terminating)
+	d.gone("web-1")
+	created := d.created()
+	require.Len(t, created, 1)
+	require.Equal(t, "two", created[0].Spec.Containers[0].Image)
+	d.gone("web-0")
+	created = d.created()
+	require.Len(t, created, 1)
+	require.Equal(t, "two", created[0].Spec.Containers[0].Image, "no pod after it is of the older template")
+
+	d = drive(t, "StatefulSet", pods(2, image("one")))
+	require.Equal(t, []string{"web-0"}, d.names())
+	d.becomes("web-0", ready(0))
+	require.Equal(t, []string{"web-1"}, d.names())
+	d.becomes("web-1", ready(0)).apply(pods(2, image("two")))
+	require.Empty(t, d.requests(), "OnDelete")
+}

@@ -3,8 +3,8 @@
 // that a pod that is deleted or finished is replaced in the same instant, unless its kind waits.
 //
 // owner is the switch of messages, what an owner knows and how it creates and deletes; each kind has a file. Sources: the controllers
-// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: rolling updates of other kinds than Deployments (a changed
-// template holds for new pods), revisions, volumes, indexed Jobs.
+// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: rolling updates of DaemonSets (a
+// changed template holds for new pods), volumes, indexed Jobs.
 package owner
 
 import (
@@ -65,6 +65,8 @@ type pod struct {
 	tallied bool
 	// set is the ReplicaSet of a Deployment that it belongs to; nil: of none, or not known yet.
 	set *set
+	// revision is the hash of the template of a pod of a StatefulSet; empty: it was found, and is taken for one of the template of then.
+	revision string
 }
 
 // going reports whether the pod is about to go.
@@ -100,7 +102,7 @@ func New(kindName, namespace, local string, seed uint64) (*Owner, error) {
 	case messages.KindNameReplicaSet:
 		o.kind = replicaSet{}
 	case messages.KindNameStatefulSet:
-		o.kind = statefulSet{}
+		o.kind = &statefulSet{}
 	case messages.KindNameDaemonSet:
 		o.kind = newDaemonSet()
 	case messages.KindNameJob:
@@ -167,8 +169,9 @@ func (o *Owner) applied(spec *messages.OwnerSpec) {
 		k.applied(o, t)
 	case replicaSet:
 		t.peers = &metav1.LabelSelector{MatchLabels: t.labels}
-	case statefulSet:
+	case *statefulSet:
 		t.peers = spec.Selector
+		k.applied(o, hashOf(spec.Template))
 	case *daemonSet:
 		t.spec = daemonSpec(t.spec)
 		k.all = true
@@ -192,7 +195,7 @@ func (o *Owner) kindName() string {
 	switch o.kind.(type) {
 	case *deployment, replicaSet:
 		return messages.KindNameReplicaSet
-	case statefulSet:
+	case *statefulSet:
 		return messages.KindNameStatefulSet
 	default:
 		return messages.KindNameDaemonSet

@@ -70,7 +70,8 @@ func validateWorkload(o api.Object, numeric bool, spec *field.Path) field.ErrorL
 		errs := append(count(o.Spec.Replicas, replicas), validateRollout(&o.Spec, spec)...)
 		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.StatefulSet:
-		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
+		errs := append(count(o.Spec.Replicas, replicas), validateUpdates(&o.Spec, spec)...)
+		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.ReplicaSet:
 		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.DaemonSet:
@@ -114,6 +115,28 @@ func validateRollout(d *appsv1.DeploymentSpec, spec *field.Path) (errs field.Err
 		errs = append(errs, field.Invalid(at.Child("maxUnavailable"), rolling.MaxUnavailable.String(), "must not be greater than 100%"))
 	case surge == 0 && unavailable == 0:
 		errs = append(errs, field.Invalid(at.Child("maxUnavailable"), unavailable, "may not be 0 when maxSurge is 0"))
+	}
+	return errs
+}
+
+// validateUpdates checks how a StatefulSet replaces the pods of an older template. Source: ValidateStatefulSetSpec of Kubernetes.
+func validateUpdates(set *appsv1.StatefulSetSpec, spec *field.Path) (errs field.ErrorList) {
+	if set.MinReadySeconds < 0 {
+		errs = append(errs, field.Invalid(spec.Child("minReadySeconds"), set.MinReadySeconds, "must be 0 or more"))
+	}
+	at := spec.Child("updateStrategy")
+	rolling := set.UpdateStrategy.RollingUpdate
+	switch set.UpdateStrategy.Type {
+	case appsv1.OnDeleteStatefulSetStrategyType:
+		if rolling != nil {
+			errs = append(errs, field.Forbidden(at.Child("rollingUpdate"), "may not be specified when strategy type is 'OnDelete'"))
+		}
+	case "", appsv1.RollingUpdateStatefulSetStrategyType:
+		if rolling != nil {
+			errs = append(errs, count(rolling.Partition, at.Child("rollingUpdate", "partition"))...)
+		}
+	default:
+		errs = append(errs, field.NotSupported(at.Child("type"), set.UpdateStrategy.Type, []appsv1.StatefulSetUpdateStrategyType{appsv1.OnDeleteStatefulSetStrategyType, appsv1.RollingUpdateStatefulSetStrategyType}))
 	}
 	return errs
 }

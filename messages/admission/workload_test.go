@@ -50,6 +50,15 @@ func TestHowADeploymentRollsOut(t *testing.T) {
 	}
 	const seconds = "spec.minReadySeconds: Invalid value: -1: must be 0 or more"
 	requireFindings(t, "Deployment\nspec: {minReadySeconds: -1}\n", seconds, seconds)
+	requireFindings(t, "StatefulSet\nspec: {minReadySeconds: -1}\n", seconds, seconds)
+	for strategy, want := range map[string]string{
+		"{type: OnDelete}":                                "",
+		"{rollingUpdate: {partition: -1}}":                "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be 0 or more",
+		"{type: OnDelete, rollingUpdate: {partition: 1}}": "spec.updateStrategy.rollingUpdate: Forbidden: may not be specified when strategy type is 'OnDelete'",
+		"{type: Canary}":                                  `spec.updateStrategy.type: Unsupported value: "Canary": supported values: "OnDelete", "RollingUpdate"`,
+	} {
+		requireFindings(t, "StatefulSet\nspec: {updateStrategy: "+strategy+"}\n", want, want)
+	}
 }
 
 func TestWhatMayNotChange(t *testing.T) {

@@ -55,6 +55,14 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 	return nil
 }
 
+// partition is the first ordinal whose pod a rolling update replaces.
+func partition(r *appsv1.RollingUpdateStatefulSetStrategy) int32 {
+	if r == nil {
+		return 0
+	}
+	return ptr.Deref(r.Partition, 0)
+}
+
 // deploymentSpec is what a Deployment keeps up, and how it rolls a new template out. By default a quarter more pods, and a quarter fewer.
 func deploymentSpec(d *appsv1.DeploymentSpec) *messages.OwnerSpec {
 	quarter := intstr.FromString("25%")
@@ -78,7 +86,8 @@ func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
 	case *appsv1.StatefulSet:
 		return &messages.OwnerSpec{
 			Replicas: ptr.Deref(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template,
-			Parallel: o.Spec.PodManagementPolicy == appsv1.ParallelPodManagement,
+			Parallel: o.Spec.PodManagementPolicy == appsv1.ParallelPodManagement, MinReady: time.Duration(o.Spec.MinReadySeconds) * time.Second,
+			Rolls: o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType, Partition: partition(o.Spec.UpdateStrategy.RollingUpdate),
 		}, nil
 	case *appsv1.DaemonSet:
 		return &messages.OwnerSpec{Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil

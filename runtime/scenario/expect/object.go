@@ -15,14 +15,17 @@ func (*Object) subject() {}
 func (o *Object) ObjectKey() api.Key { return o.Key }
 
 // String returns "Cluster member2 matches {...}".
-func (o *Object) String() string {
+func (o *Object) String() string { return o.Key.String() + " matches " + compact(o.fields()) }
+
+// fields are those of Want but apiVersion and kind, by which the object was found: one of a node tier does not say them.
+func (o *Object) fields() map[string]any {
 	want := make(map[string]any, len(o.Want))
-	for field, value := range o.Want {
+	for field, value := range o.Want { // order-free: a field each
 		if field != "apiVersion" && field != "kind" {
 			want[field] = value
 		}
 	}
-	return o.Key.String() + " matches " + compact(want)
+	return want
 }
 
 func (o *Object) judge(all *objects) (holds bool, seen string) {
@@ -34,7 +37,7 @@ func (o *Object) judge(all *objects) (holds bool, seen string) {
 	if err != nil {
 		return false, "it has no JSON form: " + err.Error()
 	}
-	if said := mismatch("", o.Want, fields); said != "" {
+	if said := mismatch("", o.fields(), fields); said != "" {
 		return false, said
 	}
 	return true, "it does"
