@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"leeward/actors"
@@ -24,6 +26,20 @@ type daemonSet struct {
 	// changed are the nodes to look at, with those that wait for a backoff; all: every node.
 	changed map[messages.NodeName]bool
 	all     bool
+	// revision is the hash of the template; rolling: pods of an older one may remain.
+	revision string
+	rolling  bool
+}
+
+// applied notes the revision of a template. The pods that the owner has are of the one before.
+func (d *daemonSet) applied(o *Owner, revision string) {
+	if d.revision != "" && revision != d.revision {
+		for _, p := range o.pods { // order-free: each by itself
+			p.revision = cmp.Or(p.revision, d.revision)
+		}
+		d.rolling = true
+	}
+	d.revision, d.all = revision, true
 }
 
 func newDaemonSet() *daemonSet {
@@ -105,6 +121,45 @@ func (d *daemonSet) reconcile(o *Owner, now time.Time, out *actors.Outbox) (next
 		}
 		next = actors.Earlier(next, due)
 	}
+	if d.rolling && o.spec.Rolls {
+		next = actors.Earlier(next, d.roll(o, now, out))
+	}
+	return next
+}
+
+// roll deletes pods of an older template: those that are not available, and others as long as no more than maxUnavailable nodes lack an
+// available pod. It returns when a pod that is ready becomes available. Source: rollingUpdate of the DaemonSet controller, without maxSurge.
+func (d *daemonSet) roll(o *Owner, now time.Time, out *actors.Outbox) (next time.Time) {
+	var old, candidates []*pod
+	unavailable, nodes := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(d.on)) {
+		nodes++
+		pods := slices.DeleteFunc(slices.Clone(d.on[name]), (*pod).going)
+		if len(pods) != 1 {
+			unavailable++ // a pod is about to come or to go
+			continue
+		}
+		p := pods[0]
+		available := p.ready()
+		if at := p.ReadySince.Add(o.spec.MinReady); available && at.After(now) {
+			available, next = false, actors.Earlier(next, at)
+		}
+		isOld := p.revision != "" && p.revision != d.revision
+		switch {
+		case !available && isOld:
+			old = append(old, p)
+			unavailable++
+		case !available:
+			unavailable++
+		case isOld:
+			candidates = append(candidates, p)
+		}
+	}
+	most, _ := intstr.GetScaledValueFromIntOrPercent(&o.spec.MaxUnavailable, nodes, true) // admission refuses what is neither
+	for _, p := range append(old, candidates[:min(len(candidates), max(0, max(1, most)-unavailable))]...) {
+		o.delete(p, replaced, out)
+	}
+	d.rolling = len(old)+len(candidates)+unavailable > 0
 	return next
 }
 
@@ -172,7 +227,7 @@ func (d *daemonSet) createDaemon(o *Owner, now time.Time, name messages.NodeName
 	spec := *o.template.spec
 	spec.Affinity = pinned(spec.Affinity, name)
 	p := o.create(now, &o.template, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, &spec, out)
-	p.meant = name
+	p.meant, p.revision = name, d.revision
 	d.place(p)
 }
 

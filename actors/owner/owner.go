@@ -3,8 +3,8 @@
 // that a pod that is deleted or finished is replaced in the same instant, unless its kind waits.
 //
 // owner is the switch of messages, what an owner knows and how it creates and deletes; each kind has a file. Sources: the controllers
-// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: rolling updates of DaemonSets (a
-// changed template holds for new pods), volumes, indexed Jobs.
+// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: volumes, indexed Jobs, the surge of
+// DaemonSets.
 package owner
 
 import (
@@ -65,7 +65,7 @@ type pod struct {
 	tallied bool
 	// set is the ReplicaSet of a Deployment that it belongs to; nil: of none, or not known yet.
 	set *set
-	// revision is the hash of the template of a pod of a StatefulSet; empty: it was found, and is taken for one of the template of then.
+	// revision is the hash of the template of a pod of a StatefulSet or a DaemonSet; empty: it was found, and is taken for one of the template of then.
 	revision string
 }
 
@@ -174,7 +174,7 @@ func (o *Owner) applied(spec *messages.OwnerSpec) {
 		k.applied(o, hashOf(spec.Template))
 	case *daemonSet:
 		t.spec = daemonSpec(t.spec)
-		k.all = true
+		k.applied(o, hashOf(spec.Template))
 	case *job:
 		t.labels = with(with(t.labels, "batch.kubernetes.io/job-name", o.local), "job-name", o.local)
 		t.controller = reference("batch/v1", messages.KindNameJob, o.local)

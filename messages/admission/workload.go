@@ -75,7 +75,7 @@ func validateWorkload(o api.Object, numeric bool, spec *field.Path) field.ErrorL
 	case *appsv1.ReplicaSet:
 		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.DaemonSet:
-		return validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)
+		return append(validateDaemons(&o.Spec, spec), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *batchv1.Job:
 		errs := append(count(o.Spec.Parallelism, spec.Child("parallelism")), count(o.Spec.Completions, spec.Child("completions"))...)
 		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
@@ -137,6 +137,24 @@ func validateUpdates(set *appsv1.StatefulSetSpec, spec *field.Path) (errs field.
 		}
 	default:
 		errs = append(errs, field.NotSupported(at.Child("type"), set.UpdateStrategy.Type, []appsv1.StatefulSetUpdateStrategyType{appsv1.OnDeleteStatefulSetStrategyType, appsv1.RollingUpdateStatefulSetStrategyType}))
+	}
+	return errs
+}
+
+// validateDaemons checks how a DaemonSet replaces the pods of an older template. Source: ValidateDaemonSetUpdateStrategy of Kubernetes.
+func validateDaemons(set *appsv1.DaemonSetSpec, spec *field.Path) (errs field.ErrorList) {
+	if set.MinReadySeconds < 0 {
+		errs = append(errs, field.Invalid(spec.Child("minReadySeconds"), set.MinReadySeconds, "must be 0 or more"))
+	}
+	at := spec.Child("updateStrategy")
+	switch set.UpdateStrategy.Type {
+	case appsv1.OnDeleteDaemonSetStrategyType, "", appsv1.RollingUpdateDaemonSetStrategyType:
+	default:
+		errs = append(errs, field.NotSupported(at.Child("type"), set.UpdateStrategy.Type, []appsv1.DaemonSetUpdateStrategyType{appsv1.OnDeleteDaemonSetStrategyType, appsv1.RollingUpdateDaemonSetStrategyType}))
+	}
+	if r := set.UpdateStrategy.RollingUpdate; r != nil {
+		_, wrong := share(r.MaxUnavailable, at.Child("rollingUpdate", "maxUnavailable"))
+		errs = append(errs, wrong...)
 	}
 	return errs
 }

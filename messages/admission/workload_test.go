@@ -59,6 +59,9 @@ func TestHowADeploymentRollsOut(t *testing.T) {
 	} {
 		requireFindings(t, "StatefulSet\nspec: {updateStrategy: "+strategy+"}\n", want, want)
 	}
+	requireFindings(t, "DaemonSet\nspec: {minReadySeconds: -1}\n", seconds, seconds)
+	const many = `spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "many": must be a whole number of 0 or more, or a percentage such as 25%`
+	requireFindings(t, "DaemonSet\nspec: {updateStrategy: {rollingUpdate: {maxUnavailable: many}}}\n", many, many)
 }
 
 func TestWhatMayNotChange(t *testing.T) {

@@ -90,7 +90,14 @@ func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
 			Rolls: o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType, Partition: partition(o.Spec.UpdateStrategy.RollingUpdate),
 		}, nil
 	case *appsv1.DaemonSet:
-		return &messages.OwnerSpec{Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+		spec := &messages.OwnerSpec{
+			Selector: o.Spec.Selector, Template: &o.Spec.Template, MinReady: time.Duration(o.Spec.MinReadySeconds) * time.Second,
+			Rolls: o.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType, MaxUnavailable: intstr.FromInt32(1),
+		}
+		if r := o.Spec.UpdateStrategy.RollingUpdate; r != nil {
+			spec.MaxUnavailable = ptr.Deref(r.MaxUnavailable, spec.MaxUnavailable)
+		}
+		return spec, nil
 	case *batchv1.Job:
 		return &messages.OwnerSpec{
 			Selector: o.Spec.Selector, Template: &o.Spec.Template,
