@@ -83,7 +83,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 		Engine: d.engine, DataDir: c.dataDir, Addr: c.address(), Expose: c.expose, Hosts: c.tlsHosts, Logger: log, Clock: d.clock,
 		ServingCert: c.tlsCert, ServingKey: c.tlsKey, ClientCA: c.clientCA, Authentication: c.authentication,
 		Settings: d.machines.settings.Load, Preview: d.preview, Answer: d.answer, Metrics: d.metrics.Gatherer(), Ready: d.machines.ready,
-		Page: d.page(),
+		Page: d.page(), Member: c.member(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, d.engine.Close())

@@ -34,6 +34,7 @@ type options struct {
 	hugePages            bool
 	nodes                bool
 	ui                   bool
+	clusterProxy         bool
 	machineStepLimit     time.Duration
 	invariantMonitor     bool
 	profile              string
@@ -65,6 +66,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.BoolVar(&o.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
 	set.BoolVar(&o.nodes, "nodes", false, "serve Nodes and Pods, too, and act on them and on PodDisruptionBudgets as the node controllers of Kubernetes do")
 	set.BoolVar(&o.ui, "ui", true, "serve the live page at /ui, to users who may list clusters and bindings of all namespaces")
+	set.BoolVar(&o.clusterProxy, "cluster-proxy", false, "pass requests at clusters/NAME/proxy on to members in push mode, for admins and the group leeward:member-admins")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logging.Auto, "json, console, or auto: console on a terminal and json elsewhere")

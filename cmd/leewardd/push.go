@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/client/credentials"
 	"leeward/runtime/client/push"
@@ -58,4 +60,18 @@ func (d *daemon) reach(u kubeapi.User) (*rest.Config, error) {
 	}
 	c.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	return c, nil
+}
+
+// member is how the daemon reaches members for others who ask for it; nil: it does not.
+func (o *options) member() func(*api.Cluster, *corev1.Secret) (*url.URL, http.RoundTripper, error) {
+	if !o.clusterProxy {
+		return nil
+	}
+	return func(c *api.Cluster, s *corev1.Secret) (*url.URL, http.RoundTripper, error) {
+		m, err := credentials.Read(c, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m.Stream()
+	}
 }

@@ -221,7 +221,7 @@ func (p *pushing) says(kind string, status metav1.ConditionStatus, reason, messa
 func TestAJoinedClusterRunsWhatIsPlacedThereAndIsTakenBack(t *testing.T) {
 	t.Parallel()
 	member := newSite(t)
-	d := start(t, "{clusterStatusUpdateFrequency: 1s, clusterFailureThreshold: 0s, clusterSuccessThreshold: 0s}")
+	d := start(t, "{clusterStatusUpdateFrequency: 1s, clusterFailureThreshold: 0s, clusterSuccessThreshold: 0s, clusterProxy: true}")
 	hub, err := client.New(d.client, io.Discard)
 	require.NoError(t, err)
 	r := &join.Request{Hub: hub, Member: member.reached(), Cluster: &api.Cluster{}}
@@ -239,6 +239,13 @@ func TestAJoinedClusterRunsWhatIsPlacedThereAndIsTakenBack(t *testing.T) {
   spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], placement: {clusterAffinity: {fieldSelector: {matchExpressions: [{key: zone, operator: In, values: [eu-a]}]}}}}}`)
 	at.create(webOf(2))
 	awaitAt(member, deployments, "shop", "web", func(o api.Object) bool { return o != nil })
+	through := rest.CopyConfig(d.client)
+	through.Host += "/apis/cluster.karmada.io/v1alpha1/clusters/east/proxy"
+	there, err := dynamic.NewForConfig(through)
+	require.NoError(t, err)
+	copied, err := (&site{admin: there}).in(deployments, "shop").Get(t.Context(), "web", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, member.get(deployments, "shop", "web").GetUID(), copied.GetUID())
 	secret := at.get(catalog.Secrets, credentials.Namespace, "east")
 	require.Equal(t, "Cluster", secret.GetOwnerReferences()[0].Kind)
 

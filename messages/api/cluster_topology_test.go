@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAClusterIsWherePeopleSayAndElseWhereItsNodesAre(t *testing.T) {
+func TestAClusterIsWhereItsSpecSaysOrElseItsNodes(t *testing.T) {
 	c := &Cluster{}
 	c.Locate(nil)
 	require.Empty(t, c.Spec, "nothing says")

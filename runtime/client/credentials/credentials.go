@@ -188,6 +188,31 @@ func (m *Member) Same(o *Member) bool {
 
 // Config is what clients need to speak to the server, over connections of their own. What it answers is bounded.
 func (m *Member) Config() (*rest.Config, error) {
+	c, err := m.config()
+	if err != nil {
+		return nil, err
+	}
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
+	return Apart(c)
+}
+
+// Stream is what passes requests of others on to the server, over a connection of its own for each. What it answers has no end, and
+// may be another protocol, which HTTP/2 does not allow.
+func (m *Member) Stream() (*url.URL, http.RoundTripper, error) {
+	at, err := url.Parse(m.Endpoint)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the server %q is not a URL: %w", m.Endpoint, err)
+	}
+	c, err := m.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	c.NextProtos = []string{"http/1.1"}
+	transport, err := rest.TransportFor(c)
+	return at, transport, err
+}
+
+func (m *Member) config() (*rest.Config, error) {
 	c := &rest.Config{
 		Host: m.Endpoint, BearerToken: m.Token, Proxy: http.ProxyFromEnvironment,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: m.Insecure, CAData: m.CA, CertData: m.Cert, KeyData: m.Key},
@@ -199,8 +224,7 @@ func (m *Member) Config() (*rest.Config, error) {
 		}
 		c.Proxy = http.ProxyURL(at)
 	}
-	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
-	return Apart(c)
+	return c, nil
 }
 
 // Apart has the clients of a configuration share connections that no others use, and that nothing keeps once the clients are gone:

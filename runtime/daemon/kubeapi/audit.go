@@ -12,10 +12,12 @@ import (
 	"k8s.io/apiserver/pkg/audit/policy"
 	"k8s.io/apiserver/pkg/server"
 	auditlog "k8s.io/apiserver/plugin/pkg/audit/log"
+
+	"leeward/runtime/fleet/catalog"
 )
 
 // auditing writes who changed what into audit.jsonl, one JSON object per request: five files of 100 MB at most.
-// Reads are not written, nor what machines renew all the time: leases and events. Of what holds secrets no body is written,
+// Reads are not written, but for those in members, nor what machines renew all the time: leases and events. Of what holds secrets no body is written,
 // and no answer that could repeat a part of one.
 func auditing(c *server.Config, dataDir string) {
 	file := &lumberjack.Logger{Filename: filepath.Join(dataDir, "audit.jsonl"), MaxSize: 100, MaxBackups: 4}
@@ -23,6 +25,7 @@ func auditing(c *server.Config, dataDir string) {
 	c.AuditPolicyRuleEvaluator = policy.NewPolicyRuleEvaluator(&auditinternal.Policy{
 		OmitStages: []auditinternal.Stage{auditinternal.StageRequestReceived},
 		Rules: []auditinternal.PolicyRule{
+			{Level: auditinternal.LevelMetadata, Resources: []auditinternal.GroupResources{{Group: catalog.Clusters.Kind.Group, Resources: []string{clusterProxy}}}},
 			{Level: auditinternal.LevelNone, Verbs: reading},
 			{Level: auditinternal.LevelNone, NonResourceURLs: []string{"*"}},
 			{Level: auditinternal.LevelNone, Resources: []auditinternal.GroupResources{

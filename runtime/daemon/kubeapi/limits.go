@@ -52,6 +52,9 @@ func newLimits() *limits {
 func (s *Server) limiting(generic *server.Config) {
 	generic.FlowControl = newFairness()
 	generic.BuildHandlerChainFunc = func(served http.Handler, c *server.Config) http.Handler {
+		if s.config.Member != nil {
+			served = s.passing(served, c.Serializer)
+		}
 		chain := withBodiesInTime(server.DefaultBuildHandlerChain(s.limits.apply(served, c), c), c.RequestTimeout, s.config.Clock)
 		if s.page != nil {
 			return s.page.before(chain)

@@ -232,7 +232,7 @@ func (l *live) watch(w http.ResponseWriter, r *http.Request, user string) error 
 // lasting has a viewer be served for longer than other requests may take.
 func lasting(others request.LongRunningRequestCheck) request.LongRunningRequestCheck {
 	return func(r *http.Request, info *request.RequestInfo) bool {
-		return !info.IsResourceRequest && info.Path == watchPath || others(r, info)
+		return !info.IsResourceRequest && info.Path == watchPath || proxied(info) || others(r, info)
 	}
 }
 

@@ -27,6 +27,8 @@ const (
 	AgentGroup = "leeward:agents"
 	// PusherGroup is the daemon itself, where it acts for clusters in push mode: it may read Clusters and their credentials.
 	PusherGroup = "leeward:pushers"
+	// MemberAdminGroup may do in the members in push mode whatever the hub's credentials may, where the daemon passes requests on to them.
+	MemberAdminGroup = "leeward:member-admins"
 	// AgentPrefix precedes the cluster in the name of its agent.
 	AgentPrefix = "leeward:agent:"
 )
@@ -80,6 +82,8 @@ var (
 		{verbs: []string{"patch"}, groups: []string{"cluster.karmada.io"}, resources: []string{"clusters/status"}},
 		{verbs: reading, groups: []string{""}, resources: []string{"secrets"}, namespace: api.LeaseNamespace},
 	}
+
+	memberAdminRules = []rule{{verbs: passed, groups: []string{catalog.Clusters.Kind.Group}, resources: []string{clusterProxy}}}
 
 	// everyoneRules are those of every authenticated user.
 	everyoneRules = []rule{
@@ -173,6 +177,7 @@ func rulesOf(u user.Info) []rule {
 		{EditorGroup, editorRules},
 		{ViewerGroup, viewerRules},
 		{PusherGroup, pusherRules},
+		{MemberAdminGroup, memberAdminRules},
 		{user.AllAuthenticated, everyoneRules},
 		{user.AllUnauthenticated, []rule{{verbs: []string{"get"}, paths: healthPaths}}},
 	} {
@@ -221,6 +226,9 @@ func (r rule) allows(a authorizer.Attributes) bool {
 		resource += "/" + a.GetSubresource()
 	}
 	covers := has(r.groups, a.GetAPIGroup()) && has(r.resources, resource)
+	if resource == clusterProxy && !slices.Contains(r.verbs, "*") {
+		covers = covers && slices.Contains(r.resources, resource) // it is more than any object: who may write all objects may not do so in members
+	}
 	if r.custom {
 		covers = !catalog.Reserved(a.GetAPIGroup())
 	}

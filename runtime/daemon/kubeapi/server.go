@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +74,9 @@ type Config struct {
 	// Answer fills in the status of a preview, and may change nothing. An error says what is wrong with the
 	// question. Optional: without it no previews are served.
 	Answer func(context.Context, *api.FailoverPreview) error
+	// Member is how the API server of a cluster in push mode is reached, by its Secret, which is nil if there is none: requests at
+	// clusters/NAME/proxy are passed on to it. Optional: without it none are.
+	Member func(*api.Cluster, *corev1.Secret) (*url.URL, http.RoundTripper, error)
 	// Page is the live page. Optional.
 	Page *Page
 	// Metrics are served at /metrics beside those of the server. Optional.

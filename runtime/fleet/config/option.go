@@ -13,7 +13,7 @@ const ProfileOption = "profile"
 // options are the fields of leewardd's configuration file beside the settings, in the order of the daemon's flags.
 var options = []string{
 	"dataDir", "bindAddress", "securePort", "expose", "tlsHost", "tlsCertFile", "tlsPrivateKeyFile", "clientCaFile",
-	"authenticationConfig", "shadow", "machineStepLimit", "invariantMonitor", "hugePages", "nodes", "ui", ProfileOption, "logLevel", "logFormat",
+	"authenticationConfig", "shadow", "machineStepLimit", "invariantMonitor", "hugePages", "nodes", "ui", "clusterProxy", ProfileOption, "logLevel", "logFormat",
 	"etcdServers", "etcdPrefix", "etcdCafile", "etcdCertfile", "etcdKeyfile", "etcdCompactionInterval",
 	"leaderElectLeaseDuration", "leaderElectRenewDeadline", "leaderElectRetryPeriod",
 	"attach", "act", "schedulerName", "attachNamespace", "attachAddress", "shadowRecording", "shadowComparisons",
