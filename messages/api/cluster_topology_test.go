@@ -19,13 +19,13 @@ func TestAClusterIsWhereItsSpecSaysOrElseItsNodes(t *testing.T) {
 	c.Spec.Region = "europe"
 	c.Status.NodeTopology = &NodeTopology{Region: "us", Zones: []string{"a", "b"}}
 	c.Locate(before)
-	require.Equal(t, ClusterSpec{Region: "europe", Zones: []string{"a", "b"}}, c.Spec, "the region is what people wrote")
+	require.Equal(t, ClusterSpec{Region: "europe", Zones: []string{"a", "b"}}, c.Spec, "the region is what a user wrote")
 
 	c.Spec.Region = ""
 	c.Locate(nil)
-	require.Equal(t, "us", c.Spec.Region, "people take back what they wrote")
+	require.Equal(t, "us", c.Spec.Region, "users take back what they wrote")
 
 	c.Spec = ClusterSpec{Zone: "old"}
 	c.Locate(nil)
-	require.Empty(t, c.Spec.Zones, "people wrote one zone")
+	require.Empty(t, c.Spec.Zones, "a user wrote one zone")
 }

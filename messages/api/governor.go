@@ -9,7 +9,7 @@ const LeewardGroupVersion = "leeward.dev/v1alpha1"
 const GovernorName = "fleet"
 
 // Governor shows how evictions from the fleet and its regions are governed. Leeward's own: the engine writes its
-// status, once there is something to show, and people its spec. A status that is applied with the dump of a
+// status, once there is something to show, and users its spec. A status that is applied with the dump of a
 // fleet is where the engine goes on.
 type Governor struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -18,7 +18,7 @@ type Governor struct {
 	Status            GovernorStatus `json:"status,omitzero"`
 }
 
-// GovernorSpec is what people ask of the governor.
+// GovernorSpec is what users ask of the governor.
 type GovernorSpec struct {
 	// Pause has all evictions wait; nil: none does.
 	Pause *Hold `json:"pause,omitempty"`

@@ -20,7 +20,7 @@ const (
 
 // Hold is people's word that evictions wait.
 type Hold struct {
-	// Reason says why, for people who ask later.
+	// Reason says why, for users who ask later.
 	Reason string `json:"reason"`
 	// Until is when the hold ends by itself; nil: when it is taken away.
 	Until *metav1.Time `json:"until,omitempty"`
