@@ -171,6 +171,10 @@ func TestACopyThatIsWantedAgainBeforeItIsDeletedGoesOn(t *testing.T) {
 	s.taint("m2", "failed")
 	s.until("m1:2 m3:2")
 	s.taint("m2")
+	require.Eventually(t, func() (so bool) {
+		a.look(func(d *deciding) { so = len(d.twin.world.Store().Cluster("m2").Spec.Taints) == 0 })
+		return so
+	}, 20*time.Second, time.Millisecond)
 	s.overwrites("kubectl-edit", "m1", "m2")
 	require.Eventually(t, func() (so bool) {
 		a.look(func(d *deciding) { so = api.FindTarget(d.twin.world.Store().Binding(web).Spec.Clusters, "m2") >= 0 })
