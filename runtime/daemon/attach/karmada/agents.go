@@ -40,7 +40,7 @@ func (t *twin) workChanged(old, o api.Object) {
 		}
 		return
 	}
-	if before := old.(*work); before.ours && t.works[before.of] == before {
+	if before, was := old.(*work); was && before.ours && t.works[before.of] == before { // else it came and went between two looks
 		delete(t.works, before.of)
 		t.workGone(before)
 	}

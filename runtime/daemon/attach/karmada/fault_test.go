@@ -293,3 +293,30 @@ func TestAKindIsLostUntilItsChangesHaveArrived(t *testing.T) {
 	require.NoError(t, (&sink{i, k}).Bookmark("7"))
 	require.NoError(t, i.blind(start))
 }
+
+// TestAnObjectMayComeAndGoBetweenTwoLooks: of any kind, and it is as if it had never been.
+func TestAnObjectMayComeAndGoBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	s := open(t, "karmada", 0, "m1", "m2", "m3")
+	i := s.inbox.Load()
+	s.look(func(*deciding) { // no round is made meanwhile
+		for _, o := range []map[string]any{workOf("m4"), clusterOf("m9"), s.binding.object(s.placement)} {
+			key := keyOf(o)
+			key.Name = "x-" + key.Name
+			about := o["metadata"].(map[string]any)
+			about["name"] = key.Name
+			text, err := json.Marshal(o)
+			require.NoError(t, err)
+			s.server.Put(pathOf(key), string(text))
+			s.server.Remove(pathOf(key))
+		}
+		require.Eventually(t, func() bool {
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			return i.heard >= s.put+6
+		}, 20*time.Second, time.Millisecond)
+	})
+	s.put += 6
+	s.write(clusterOf("m2", "failed"))
+	require.Equal(t, "m1:2 m3:2 -m2", s.ours(web))
+}
