@@ -205,10 +205,9 @@ func (r *configuration) set(flag *pflag.Flag, o config.Override) error {
 	return nil
 }
 
-func texts(values []any) []string {
-	all := make([]string, len(values))
-	for i, v := range values {
-		all[i] = fmt.Sprint(v)
+func texts(values []any) (all []string) {
+	for _, v := range values {
+		all = append(all, fmt.Sprint(v))
 	}
 	return all
 }
