@@ -1,12 +1,15 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +40,9 @@ const asDaemon = "LEEWARDD_ARGUMENTS"
 // hanging names a machine of that daemon whose step does not return once it hears of a taint: "binding/default/web-deployment".
 const hanging = "LEEWARDD_HANGS"
 
+// awaited is how many tests wait at the same time: for leases, agents and other processes, with little to compute.
+const awaited = "6"
+
 func TestMain(m *testing.M) {
 	if arguments := os.Getenv(asDaemon); arguments != "" {
 		os.Args = append(os.Args[:1], strings.Fields(arguments)...)
@@ -46,6 +52,10 @@ func TestMain(m *testing.M) {
 		}
 		main()
 		return
+	}
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // unless it is given
+		_ = f.Value.Set(awaited)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(builds)
