@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -24,6 +25,24 @@ func replaced(t *testing.T, path string) {
 	data, err := os.ReadFile(before)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
+}
+
+// shared is what a log and its compaction, which runs beside it, say.
+type shared struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (s *shared) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Write(text)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.String()
 }
 
 // TestALogThatIsNotWhereItWasOpenedAcknowledgesNothing deletes and replaces what a log has open: the operating system lets it
@@ -54,7 +73,7 @@ func TestALogThatIsNotWhereItWasOpenedAcknowledgesNothing(t *testing.T) {
 		} {
 			t.Run(name+when, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "data", "store")
-				var said bytes.Buffer
+				var said shared
 				k.options.Log = zerolog.New(&said)
 				log, _ := open(t, dir, k.options)
 				require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))

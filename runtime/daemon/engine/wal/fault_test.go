@@ -67,7 +67,7 @@ func TestADiskThatBreaksLosesNothingAcknowledged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			d := disk{remaining: -1}
-			var said bytes.Buffer
+			var said shared
 			log, _ := open(t, dir, wal.Options{OpenFile: d.open, Log: zerolog.New(&said)})
 			require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
 			d = c.fault
@@ -105,7 +105,7 @@ func TestANewSegmentThatCannotBeWrittenEndsTheLog(t *testing.T) {
 
 func TestASnapshotThatCannotBeWrittenLeavesTheLogAlone(t *testing.T) {
 	dir := t.TempDir()
-	var said bytes.Buffer
+	var said shared
 	d := disk{remaining: -1, only: ".snapshot"}
 	log, _ := open(t, dir, wal.Options{OpenFile: d.open, SegmentBytes: 50, Log: zerolog.New(&said)})
 	d.sync = syscall.EIO
