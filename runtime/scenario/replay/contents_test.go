@@ -47,6 +47,9 @@ var cured = []string{
 }
 
 func TestTheDifferencesShowWhatIsCured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	shown := map[string]bool{}
 	for _, s := range sectionsOfDifferences(t) {
 		for _, one := range s.scenarios {

@@ -88,6 +88,9 @@ func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
 
 // A replay leaves a scenario as it was: tests share them.
 func TestAReplayChangesNoScenario(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	for _, s := range all(t) {
 		before, err := json.Marshal(s)
 		require.NoError(t, err, s.Name)
