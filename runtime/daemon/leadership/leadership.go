@@ -60,7 +60,7 @@ const (
 )
 
 // watch tells of a Lease that is late, as long as the candidate does not lead. The Lease is read from memory.
-func (c *Candidate) watch(ctx context.Context, l *lock) {
+func (c *Candidate) watch(ctx context.Context) {
 	look := c.Clock.Ticker(c.Timing.RetryPeriod / looksPerPeriod)
 	defer look.Stop()
 	var seen int64
@@ -71,16 +71,18 @@ func (c *Candidate) watch(ctx context.Context, l *lock) {
 			return
 		case <-look.C:
 		}
-		if l.term.Load() != 0 {
+		now, who := c.Clock.Now(), ""
+		o, version := c.Engine.Table(leases).Get(Key)
+		if lease, is := o.(*coordinationv1.Lease); is {
+			who = ptr.Deref(lease.Spec.HolderIdentity, "")
+		}
+		if who == c.Identity { // the Lease has changed because this candidate has taken it
 			return
 		}
-		now := c.Clock.Now()
-		o, version := c.Engine.Table(leases).Get(Key)
 		if version != seen {
 			seen, since = version, now
 		}
-		lease, _ := o.(*coordinationv1.Lease)
-		if is := lease != nil && ptr.Deref(lease.Spec.HolderIdentity, "") != "" && now.Sub(since) > latePeriods*c.Timing.RetryPeriod; is != late {
+		if is := who != "" && now.Sub(since) > latePeriods*c.Timing.RetryPeriod; is != late {
 			late = is
 			c.Late(late)
 		}
@@ -107,7 +109,7 @@ func (c *Candidate) stand(ctx context.Context) error {
 	ctx, resign := context.WithCancel(ctx)
 	defer resign()
 	if c.Late != nil {
-		go c.watch(ctx, l)
+		go c.watch(ctx)
 	}
 	return once.Stand(ctx)
 }
