@@ -74,6 +74,7 @@ test('a taint shows within seconds, its deadline counts down, and a click gives 
   for (const canvas of ['leeward-fleet canvas', 'leeward-replicas canvas', 'leeward-lanes canvas']) assert.ok((await painted(page, canvas)) > 100, canvas);
   const on = await placed();
   await api('PATCH', `${clusters}/${on}`, { spec: { taints: [{ key: 'later', value: 'soon', effect: 'NoExecute' }] } });
+  await api('POST', clusters, { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster', metadata: { name: 'm4' }, spec: { taints: [{ key: 'early', effect: 'NoSchedule' }] } });
   await row(page, `c:${on}`).getByText('later=soon:NoExecute').first().waitFor();
   const deadline = row(page, 'b:default/web-deployment').locator('[data-deadline]');
   await deadline.getByText(/^in 9m\d+s$/).waitFor();
@@ -227,4 +228,14 @@ test('contrast, names and roles hold, light and dark, wide and on a phone', asyn
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)) <= 0, 'nothing is wider than the screen');
     await calm();
   }
+});
+
+test('of before it was opened, the page shows what the daemon remembers', async () => {
+  while (!JSON.stringify(await api('GET', '/ui/data/past')).includes('early:NoSchedule')) await new Promise((resolve) => setTimeout(resolve, 500));
+  await api('DELETE', `${clusters}/m4`);
+  const { page, calm } = await open('leeward:viewers');
+  await page.locator('leeward-lanes .name', { hasText: 'm4' }).waitFor();
+  await page.waitForFunction(() => !document.querySelector('[data-select="c:m4"]'));
+  assert.match(await page.locator('.timeline header').innerText(), /since \d\d:\d\d:\d\d/);
+  await calm();
 });

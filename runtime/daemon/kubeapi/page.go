@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -46,6 +47,7 @@ const (
 	watchPath   = pagePath + "data/watch"
 	explainPath = pagePath + "data/explain"
 	searchPath  = pagePath + "data/search"
+	pastPath    = pagePath + "data/past"
 
 	// viewLasts is how long a viewer is told before he must ask again, and with it how long after its end a token still shows him
 	// anything.
@@ -58,6 +60,9 @@ const (
 	// searchesWithin is how long a search may take, and searchesWait how many may wait for the one that is made.
 	searchesWithin = 5 * time.Second
 	searchesWait   = 31
+	// pastWithin is how long it may take to tell the past, and pastsWait how many may wait for it.
+	pastWithin = 5 * time.Second
+	pastsWait  = 31
 )
 
 // pageTypes are the types of the files of the page, by their extensions.
@@ -109,6 +114,10 @@ func (l *live) serve(s *server.GenericAPIServer) {
 		what: "search", within: searchesWithin, slow: "kubectl get has no such limit", all: newTurns(1, searchesWait), users: newTurns(1, 1),
 		answer: func(ctx context.Context, q url.Values) (any, error) { return l.hub.Search(ctx, q.Get("q")) },
 	}))))
+	mux.Handle(pastPath, guarded(l.allowed(l.answers(&question{
+		what: "past", within: pastWithin, slow: "the page shows the present without it", all: newTurns(1, pastsWait), users: newTurns(1, 1),
+		answer: func(context.Context, url.Values) (any, error) { return l.hub.Past(), nil },
+	}))))
 }
 
 // guarded gives every answer the headers that keep the page to itself.
@@ -131,22 +140,31 @@ func guarded(served http.Handler) http.Handler {
 }
 
 func (l *live) file(extension string, text []byte) http.Handler {
-	var packed bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // there is that level
-	_, _ = w.Write(text)                                       // into memory
-	_ = w.Close()
+	packed := pack(text, gzip.BestCompression)
 	return guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", pageTypes[extension])
 		h.Set("Cache-Control", "no-cache")
-		h.Set("Vary", "Accept-Encoding")
-		sent := text
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			h.Set("Content-Encoding", "gzip")
-			sent = packed.Bytes()
-		}
-		_ = l.send(w, sent) // who has gone misses nothing
+		_ = l.sendPacked(w, r, text, func() []byte { return packed }) // who has gone misses nothing
 	}))
+}
+
+func pack(text []byte, level int) []byte {
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, level) // there is that level
+	_, _ = w.Write(text)                        // into memory
+	_ = w.Close()
+	return packed.Bytes()
+}
+
+// sendPacked sends a text, compressed to clients that read that.
+func (l *live) sendPacked(w http.ResponseWriter, r *http.Request, text []byte, packed func() []byte) error {
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		text = packed()
+	}
+	return l.send(w, text)
 }
 
 // send writes to a client that reads in time. Its connection, which may serve other requests afterwards, keeps no deadline.
@@ -282,7 +300,12 @@ func (l *live) answers(q *question) func(http.ResponseWriter, *http.Request, str
 		case err != nil:
 			return apierrors.NewInternalError(err)
 		}
-		responsewriters.WriteRawJSON(http.StatusOK, answer, w)
+		text, err := json.Marshal(answer)
+		if err != nil {
+			return apierrors.NewInternalError(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = l.sendPacked(w, r, text, func() []byte { return pack(text, gzip.BestSpeed) }) // who has gone misses nothing
 		return nil
 	}
 }

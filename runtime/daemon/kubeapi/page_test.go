@@ -111,7 +111,7 @@ func TestTheLivePage(t *testing.T) {
 		redirect := browse(t, browser(), http.MethodGet, at+"/ui")
 		require.Equal(t, "/ui/", redirect.Header.Get("Location"))
 		require.Equal(t, http.StatusMethodNotAllowed, browse(t, d.httpClient(kubeapi.Admin()), http.MethodPost, at+"/ui/").StatusCode)
-		for _, path := range []string{"/ui/data/watch", "/ui/data/explain", "/ui/data/search", "/ui/data/", "/ui/other.js", "/ui/../api"} {
+		for _, path := range []string{"/ui/data/watch", "/ui/data/explain", "/ui/data/search", "/ui/data/past", "/ui/data/", "/ui/other.js", "/ui/../api"} {
 			require.Equal(t, http.StatusUnauthorized, browse(t, browser(), http.MethodGet, at+path).StatusCode, path)
 		}
 	})
@@ -122,7 +122,7 @@ func TestTheLivePage(t *testing.T) {
 			{Name: "lead", Groups: []string{kubeapi.EditorGroup + ":shop"}}: `user \"lead\" must be allowed to list clusters`,
 			new(kubeapi.Agent("m1")): `must be allowed to list clusters`,
 		} {
-			for _, path := range []string{"/ui/data/watch", "/ui/data/explain?kind=cluster&name=m1", "/ui/data/search?q=a"} {
+			for _, path := range []string{"/ui/data/watch", "/ui/data/explain?kind=cluster&name=m1", "/ui/data/search?q=a", "/ui/data/past"} {
 				answer := browse(t, d.httpClient(*user), http.MethodGet, at+path)
 				require.Equal(t, http.StatusForbidden, answer.StatusCode, answer.text)
 				require.Contains(t, answer.text, why)
@@ -131,6 +131,13 @@ func TestTheLivePage(t *testing.T) {
 		answer := browse(t, d.httpClient(viewer), http.MethodGet, at+"/ui/data/watch", "Sec-Fetch-Site", "cross-site")
 		require.Equal(t, http.StatusForbidden, answer.StatusCode)
 		require.Contains(t, answer.text, "another site")
+	})
+	t.Run("of the past, a viewer is told what is remembered", func(t *testing.T) {
+		answer := browse(t, d.httpClient(viewer), http.MethodGet, at+"/ui/data/past")
+		require.Equal(t, http.StatusOK, answer.StatusCode)
+		require.Equal(t, "application/json", answer.Header.Get("Content-Type"))
+		var past []picture.Message
+		require.NoError(t, json.Unmarshal([]byte(answer.text), &past))
 	})
 	t.Run("a viewer hears what changes", func(t *testing.T) {
 		says := viewing(t, d, "Bearer "+token(t, d, viewerToken))

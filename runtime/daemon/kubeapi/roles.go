@@ -92,7 +92,7 @@ var (
 		{verbs: []string{"list"}, groups: []string{catalog.Definitions.Kind.Group}, resources: []string{catalog.Definitions.Plural}}, // they hold no more than discovery; kubectl asks
 		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/", "/livez/*", "/readyz/*"}},
 		{verbs: []string{"get"}, paths: healthPaths},
-		{verbs: []string{"get"}, paths: []string{watchPath, explainPath, searchPath}}, // of the live page, whose handlers ask for more
+		{verbs: []string{"get"}, paths: []string{watchPath, explainPath, searchPath, pastPath}}, // of the live page, whose handlers ask for more
 	}
 
 	// healthPaths may be asked for by anyone.

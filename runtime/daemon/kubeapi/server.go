@@ -165,13 +165,13 @@ func (s *Server) Kubeconfig(u User) (*clientcmdapi.Config, error) {
 // Run serves until the context is done, and then until the requests that are under way are answered.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.forget()
-	if s.page != nil {
-		defer context.AfterFunc(ctx, s.page.hub.Stop)()
-	}
 	running, stop := context.WithCancel(ctx)
 	prepared := s.generic.PrepareRun()
 	var beside sync.WaitGroup
 	beside.Go(func() { s.garbage.run(running) })
+	if s.page != nil {
+		beside.Go(func() { s.page.hub.Run(running) })
+	}
 	beside.Go(func() { s.within.serve(running, s.generic.Handler) })
 	defer beside.Wait()
 	defer stop()

@@ -45,7 +45,7 @@ func BenchmarkASecond(b *testing.B) {
 	b.Run("first picture", func(b *testing.B) {
 		var text []byte
 		for b.Loop() {
-			text = follow(e).draw().whole(began)
+			text = encode(follow(e).draw().whole(began))
 		}
 		b.ReportMetric(float64(len(text))/1000, "KB")
 	})
@@ -61,8 +61,7 @@ func BenchmarkASecond(b *testing.B) {
 		b.Run(fmt.Sprint("changed/", changed), func(b *testing.B) {
 			at := &stepped{now: began}
 			h := New(e, at)
-			h.joined = make(chan struct{}, MostViewers)
-			s := &session{hub: h, joined: h.joined, fleet: follow(e)}
+			s := newSession(h)
 			var viewers []*Viewer
 			for i := range 50 {
 				v, err := h.Join(fmt.Sprint(i / MostOfUser))

@@ -168,13 +168,13 @@ func encode(v any) json.RawMessage {
 }
 
 // whole is the picture as a viewer that has none is told.
-func (p *frame) whole(at time.Time) []byte {
-	return encode(&Message{Format: Format, Version: Version, At: at, Totals: p.totals, Governor: p.governor, Clusters: p.clusters, Evictions: p.evictions})
+func (p *frame) whole(at time.Time) *Message {
+	return &Message{Format: Format, Version: Version, At: at, Totals: p.totals, Governor: p.governor, Clusters: p.clusters, Evictions: p.evictions}
 }
 
-// since is what a viewer that has another picture is told; false: nothing is new.
-func (p *frame) since(before *frame, at time.Time) (text []byte, news bool) {
-	m := Message{At: at, Clusters: changes(before.clusters, p.clusters), Evictions: changes(before.evictions, p.evictions)}
+// changedSince is what a viewer that has another picture is told; nil: nothing is new.
+func (p *frame) changedSince(before *frame, at time.Time) *Message {
+	m := &Message{At: at, Clusters: changes(before.clusters, p.clusters), Evictions: changes(before.evictions, p.evictions)}
 	if !bytes.Equal(p.totals, before.totals) {
 		m.Totals = p.totals
 	}
@@ -182,9 +182,9 @@ func (p *frame) since(before *frame, at time.Time) (text []byte, news bool) {
 		m.Governor = p.governor
 	}
 	if m.Totals == nil && m.Governor == nil && len(m.Clusters)+len(m.Evictions) == 0 {
-		return nil, false
+		return nil
 	}
-	return encode(&m), true
+	return m
 }
 
 var gone = json.RawMessage("null")

@@ -45,19 +45,20 @@ func (e *FullError) Error() string {
 type Hub struct {
 	engine *engine.Engine
 	clock  clock.Clock
+	past   past
 
 	mu      sync.Mutex
 	viewers map[*Viewer]struct{}
 	users   map[string]int
-	// joined has an item after a viewer has joined; nil: there are none. A session of telling viewers has one of its own.
+	// joined has an item after a viewer has joined.
 	joined chan struct{}
 	// stopped is set once the hub tells nothing any more.
 	stopped bool
 }
 
-// New returns a hub that reads an engine whenever there is a viewer.
+// New returns a hub that reads an engine while it runs.
 func New(e *engine.Engine, c clock.Clock) *Hub {
-	return &Hub{engine: e, clock: c, viewers: map[*Viewer]struct{}{}, users: map[string]int{}}
+	return &Hub{engine: e, clock: c, viewers: map[*Viewer]struct{}{}, users: map[string]int{}, joined: make(chan struct{}, 1)}
 }
 
 // Viewer is one who reads.
@@ -85,10 +86,6 @@ func (h *Hub) Join(user string) (*Viewer, error) {
 	v := &Viewer{hub: h, user: user, messages: make(chan []byte, behind), fresh: true}
 	h.viewers[v] = struct{}{}
 	h.users[user]++
-	if h.joined == nil {
-		h.joined = make(chan struct{}, 1)
-		go h.run(h.joined)
-	}
 	select {
 	case h.joined <- struct{}{}:
 	default:
@@ -117,24 +114,23 @@ func (v *Viewer) Leave() {
 	v.hub.mu.Lock()
 	defer v.hub.mu.Unlock()
 	v.hub.drop(v, context.Canceled)
-	if len(v.hub.viewers) == 0 && v.hub.joined != nil {
-		close(v.hub.joined)
-		v.hub.joined = nil
-	}
 }
 
-// Stop has all viewers be told that the daemon stops, and takes no more.
-func (h *Hub) Stop() {
+// stop has all viewers be told that the daemon stops, and takes no more.
+func (h *Hub) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stopped = true
 	for v := range h.viewers { // order-free: each for itself
 		h.drop(v, ErrStopping)
 	}
-	if h.joined != nil {
-		close(h.joined)
-		h.joined = nil
-	}
+}
+
+// viewed says whether there is a viewer.
+func (h *Hub) viewed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.viewers) > 0
 }
 
 // drop ends a viewer, once. The lock is held.
@@ -150,70 +146,99 @@ func (h *Hub) drop(v *Viewer, why error) {
 	close(v.messages)
 }
 
-// run tells viewers until there are none.
-func (h *Hub) run(joined chan struct{}) {
-	s := &session{hub: h, joined: joined, fleet: follow(h.engine)}
+// Run tells viewers how the fleet is, and remembers how it was, until the context ends.
+func (h *Hub) Run(ctx context.Context) {
+	defer h.stop()
+	s := newSession(h)
 	ticker := h.clock.Ticker(beat)
 	defer ticker.Stop()
 	for {
 		select {
-		case _, open := <-joined:
-			if !open {
-				return
-			}
+		case <-ctx.Done():
+			return
+		case <-h.joined:
 			s.welcome()
 		case <-ticker.C:
-			if err := s.beat(); err != nil {
-				h.Stop()
+			if s.beat() != nil {
 				return
 			}
 		}
 	}
 }
 
-// session is what viewers are told between the first and the last of them.
+// session is what a hub does while it runs.
 type session struct {
-	hub    *Hub
-	joined chan struct{}
+	hub *Hub
+	// fleet is followed from begins on, or from the first viewer on.
 	fleet  *fleet
+	begins time.Time
 	// told is the picture that viewers have; nil: none has one. said is when they last heard of it, next when they may again.
 	told       *frame
 	said, next time.Time
 }
 
+func newSession(h *Hub) *session { return &session{hub: h, begins: h.clock.Now().Add(settles)} }
+
+// follow reads the fleet, if that was not done yet.
+func (s *session) follow() {
+	if s.fleet == nil {
+		s.fleet = follow(s.hub.engine)
+	}
+}
+
 // welcome gives the picture to those who have none: the one that the others have.
 func (s *session) welcome() {
+	s.follow()
 	now := s.hub.clock.Now().UTC()
 	if s.told == nil {
 		s.told, s.said, s.next = s.fleet.draw(), now, now.Add(pace)
 	}
-	s.tell(s.told.whole(now), true)
+	s.tell(encode(s.told.whole(now)), true)
 }
 
-// beat takes what has changed, and tells of it when it is time.
+// beat takes what has changed, and tells and remembers it when it is time. The error is engine.ErrClosed.
 func (s *session) beat() error {
+	now := s.hub.clock.Now().UTC()
+	if s.fleet == nil && now.Before(s.begins) {
+		return nil
+	}
+	s.follow()
 	if err := s.fleet.catchUp(); err != nil {
 		return err
 	}
-	now := s.hub.clock.Now().UTC()
-	if s.told == nil || now.Before(s.next) {
+	if !s.hub.viewed() {
+		s.told = nil
+	} else if s.told != nil && !now.Before(s.next) {
+		s.news(now)
+	}
+	if now.Before(s.hub.past.next) {
 		return nil
 	}
+	drawn := s.told
+	if drawn == nil {
+		drawn = s.fleet.draw()
+	}
+	s.hub.past.note(drawn, now)
+	return nil
+}
+
+// news tells viewers what has changed since they were last told, or that nothing has.
+func (s *session) news(now time.Time) {
 	if s.fleet.changed {
 		drawn := s.fleet.draw()
-		text, news := drawn.since(s.told, now)
+		m := drawn.changedSince(s.told, now)
 		s.told = drawn
-		if news {
+		if m != nil {
+			text := encode(m)
 			s.said, s.next = now, now.Add(max(pace, time.Duration(len(text))*time.Second/mostASecond))
 			s.tell(text, false)
-			return nil
+			return
 		}
 	}
 	if now.Sub(s.said) >= quiet {
 		s.said = now
 		s.tell(encode(&Message{At: now}), false)
 	}
-	return nil
 }
 
 // tell sends a message to those who have no picture, or to those who have one. Who is too far behind is dropped.
@@ -221,9 +246,6 @@ func (s *session) tell(text []byte, fresh bool) {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.joined != s.joined {
-		return // those who view now have another session
-	}
 	for v := range h.viewers { // order-free: each for itself
 		if v.fresh != fresh {
 			continue

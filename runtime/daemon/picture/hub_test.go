@@ -3,6 +3,7 @@ package picture
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,9 +31,9 @@ func hold(t *testing.T) *held {
 	mock.Set(began)
 	e := open(t, 0)
 	h := New(e, mock)
-	joined := make(chan struct{}, MostViewers)
-	h.joined = joined // so that Join starts no session of its own
-	return &held{h, &session{hub: h, joined: joined, fleet: follow(e)}, t, mock, e}
+	s := newSession(h)
+	s.follow()
+	return &held{h, s, t, mock, e}
 }
 
 func (h *held) join(user string) *Viewer {
@@ -157,10 +158,13 @@ func TestViewersAreLimitedInAllAndOfOneUser(t *testing.T) {
 	require.EqualError(t, err, "there are 128 viewers already, the most there may be")
 }
 
-func TestAHubReadsOnlyWhileThereIsAViewer(t *testing.T) {
+func TestAHubTellsWhileItRuns(t *testing.T) {
 	t.Parallel() // it waits
 	e := open(t, 0)
 	h := New(e, clock.New())
+	var running sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	running.Go(func() { h.Run(ctx) })
 	for i := range 3 {
 		v, err := h.Join("ada")
 		require.NoError(t, err)
@@ -175,11 +179,11 @@ func TestAHubReadsOnlyWhileThereIsAViewer(t *testing.T) {
 		v.Leave()
 		_, err = v.Next(t.Context())
 		require.ErrorIs(t, err, context.Canceled)
-		require.Nil(t, h.joined, "its session has ended")
 	}
 	v, err := h.Join("ada")
 	require.NoError(t, err)
-	h.Stop()
+	stop()
+	running.Wait()
 	for err = nil; err == nil; {
 		_, err = v.Next(t.Context())
 	}

@@ -145,7 +145,7 @@ func TestAPictureCountsAndNamesWhatIsStored(t *testing.T) {
 	})
 
 	var s shown
-	s.hear(t, follow(e).draw().whole(began))
+	s.hear(t, encode(follow(e).draw().whole(began)))
 	require.Equal(t, Totals{
 		Clusters: Ready{All: 2, Ready: 1, Tainted: 1}, Workloads: States{Settled: 1, Unhealthy: 1, Scheduled: 1, Blocked: 1, Unschedulable: 1},
 		Replicas: Replicas{Placed: 10, Available: 8, Unschedulable: 3}, Evictions: Progress{Scheduled: 1, Blocked: 1}, BlockedBy: map[string]int{"EvictionRate": 1},
@@ -168,7 +168,7 @@ func TestAPictureTellsWhenWhatGoesOnBegan(t *testing.T) {
 	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m2"}, {FromCluster: "m1", CreationTimestamp: &at}}
 	put(t, e, catalog.Bindings, b)
 	var seen Seen
-	require.NoError(t, seen.Take(follow(e).draw().whole(began)))
+	require.NoError(t, seen.Take(encode(follow(e).draw().whole(began))))
 	require.Len(t, seen.Clusters["m1"].TaintedAt, 2)
 	require.Nil(t, seen.Clusters["m1"].TaintedAt[0])
 	require.True(t, at.Equal(seen.Clusters["m1"].TaintedAt[1]))
@@ -186,22 +186,23 @@ func TestWhatChangedIsTheWholePicture(t *testing.T) {
 		told := f.draw()
 		var s shown
 		var seen Seen
-		s.hear(t, told.whole(began))
-		require.NoError(t, seen.Take(told.whole(began)))
+		s.hear(t, encode(told.whole(began)))
+		require.NoError(t, seen.Take(encode(told.whole(began))))
 		for range 30 {
 			for range dice.IntN(60) {
 				change(t, e, dice)
 			}
 			require.NoError(t, f.catchUp())
 			drawn := f.draw()
-			if text, news := drawn.since(told, began); news {
+			if m := drawn.changedSince(told, began); m != nil {
+				text := encode(m)
 				s.hear(t, text)
 				require.NoError(t, seen.Take(text))
 			}
 			told = drawn
 			var later shown
 			var laterSeen Seen
-			whole := follow(e).draw().whole(began)
+			whole := encode(follow(e).draw().whole(began))
 			later.hear(t, whole)
 			require.Equal(t, later, s, "seed %d", seed)
 			require.NoError(t, laterSeen.Take(whole))
@@ -257,7 +258,7 @@ func TestAPictureHasABoundWhateverIsStored(t *testing.T) {
 		status.Regions = append(status.Regions, api.RegionGovernance{Name: fmt.Sprint(i), Governance: api.Governance{Message: long}})
 	}
 	put(t, e, catalog.Governors, &api.Governor{ObjectMeta: metav1.ObjectMeta{Name: api.GovernorName}, Status: status})
-	text := follow(e).draw().whole(began)
+	text := encode(follow(e).draw().whole(began))
 	require.Less(t, len(text), 8<<20)
 	var s shown
 	s.hear(t, text)

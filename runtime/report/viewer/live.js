@@ -103,6 +103,7 @@ export class LeewardLive extends HTMLElement {
     if (!api || !model || !view || !entry) return 'lost';
     this.connection = new AbortController();
     const connection = this.connection;
+    if (!this.lanes?.run) this.lanes?.remember(await api.past());
     return api.watch((m) => {
       try {
         model.apply(m, Date.now());

@@ -103,6 +103,9 @@ export class LiveApi {
     return ended;
   }
 
+  /** How the fleet was within the last hour. @returns {Promise<ApiMessage[]>} */
+  past() { return this.json('data/past'); }
+
   /** @returns {Promise<string>} who the user is */
   async whoAmI() {
     const me = await this.json('/apis/authentication.k8s.io/v1/selfsubjectreviews', { method: 'POST', body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' } });

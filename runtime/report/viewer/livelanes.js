@@ -1,4 +1,4 @@
-// The fleet over time since the page began to look: the strip of clusters, replicas, and lanes of clusters, of evictions and of what is
+// The fleet over time, as far back as the daemon remembers it: the strip of clusters, replicas, and lanes of clusters, of evictions and of what is
 // followed, by the parts that show runs.
 import { h, fill, button } from './dom.js';
 import { slideView, zoomView } from './scale.js';
@@ -36,15 +36,29 @@ export class LiveLanes {
     s.go(s.now ?? 0);
   }
 
-  /** Takes the picture as it is. @param {number} now the clock of the daemon */
-  take(now) {
+  /** Takes how the fleet was. @param {import('./livemodel.js').LiveMessage[]} past */
+  remember(past) {
+    for (const m of past) {
+      this.page.model?.apply(m, Date.now());
+      this.hear(Date.parse(m.at));
+    }
+  }
+
+  /** @param {number} now the clock of the daemon @returns {boolean} whether lanes have other numbers now */
+  hear(now) {
     const { page } = this;
-    if (!page.model?.totals) return;
+    if (!page.model?.totals) return false;
     if (!this.run) {
       this.run = new LiveRun(beginning(page.model, now), now);
-      fill(this.since, this.run.opened ? `since ${timeOfDay(this.run.began)}; this page was opened at ${timeOfDay(now)}: of before, it shows what still goes on` : 'since this page was opened');
+      fill(this.since, `since ${timeOfDay(now)}${this.run.opened ? ': of before, it shows what went on then' : ''}`);
     }
-    const renumbered = this.run.take(page.model, now);
+    return this.run.take(page.model, now);
+  }
+
+  /** Takes the picture as it is. @param {number} now the clock of the daemon */
+  take(now) {
+    const renumbered = this.hear(now);
+    if (!this.run) return;
     if (!this.s) this.begin(this.run);
     else if (renumbered) {
       this.s.toggled.clear();

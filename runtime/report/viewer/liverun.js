@@ -1,6 +1,6 @@
 // The live picture over time, as a run of docs/viewer-data.md that grows: the same charts and lanes show it. Instants are milliseconds
-// since its beginning, which is when the page was opened, or when what goes on by then began. It keeps what the page was told and no more, within
-// bounds.
+// since its beginning, which is when the daemon remembers the fleet from, or when what went on by then began. It keeps what the page was told
+// and no more, within bounds.
 
 /** @typedef {import('./model.js').RunData} RunData */
 /** @typedef {import('./model.js').Track} LiveTrack */
@@ -18,7 +18,7 @@
  *   evictions?: {cluster: string, state: string, deadline?: string, taint?: string, reason?: string, message?: string}[]}} [status]
  */
 
-/** How long before the page was opened a run may begin. */
+/** How long before the first picture a run may begin. */
 const longestBefore = 3600_000;
 
 /** When a run begins: with the first that still goes on, as far as it tells when. @param {PictureModel} m @param {number} now the clock of the daemon */
@@ -44,10 +44,10 @@ const figures = /** @type {const} */ (['placed', 'available', 'evicting', 'unsch
 const evictionKinds = /** @type {Record<string, [string, string, string]>} */ ({ Scheduled: ['countdown', 'eviction scheduled', 'eviction scheduled'], Blocked: ['blocked', 'eviction blocked', 'blocked'], Evicting: ['evicting', 'evicting', 'evicting'] });
 
 export class LiveRun {
-  /** @param {number} began by the clock of the daemon @param {number} [opened] when the page was */
+  /** @param {number} began by the clock of the daemon @param {number} [opened] when the first picture is of */
   constructor(began, opened = began) {
     this.began = began;
-    /** When the page was opened: what was before is known as far as what goes on tells when it began. */
+    /** When the first picture is of: what was before is known as far as what went on then tells when it began. */
     this.opened = opened - began;
     this.now = this.opened;
     /** @type {RunData} */
