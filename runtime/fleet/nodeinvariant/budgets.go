@@ -58,10 +58,10 @@ func isReady(o *corev1.Pod) bool {
 // budgetKept asks whether each budget of a ready pod can spare it.
 func (m *Monitor) budgetKept(now time.Time, p *pod) {
 	budgets := m.budgetsOf(p)
-	m.check(now, BudgetKept, len(budgets) < 2, string(p.name), "%d budgets select it", len(budgets))
+	m.check(now, BudgetKept, len(budgets) < 2, ofPod(p.name), "%d budgets select it", len(budgets))
 	for _, b := range budgets {
 		healthy, desired, known := m.balance(now, b)
-		m.check(now, BudgetKept, known && healthy > desired, string(p.name), "budget %s has %d healthy pods and must have %d", b.Name, healthy, desired)
+		m.check(now, BudgetKept, known && healthy > desired, ofPod(p.name), "budget %s has %d healthy pods and must have %d", b.Name, healthy, desired)
 	}
 }
 

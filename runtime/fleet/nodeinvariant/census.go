@@ -88,8 +88,8 @@ type instant struct {
 	// applied are the objects that people applied or deleted, as owners are named. relabelled are the nodes with other labels.
 	applied    map[messages.OwnerName]bool
 	relabelled map[messages.NodeName]bool
-	// owners are those with other pods than before.
-	owners map[messages.OwnerName]bool
+	// owners are those with other pods than before, with the pod that they lost last, empty for none.
+	owners map[messages.OwnerName]messages.PodName
 	// left are the nodes that pods have left.
 	left      map[messages.NodeName]bool
 	restarted bool
@@ -100,7 +100,7 @@ func newInstant() instant { return instant{} }
 func (i *instant) begin() {
 	*i = instant{
 		nodes: map[messages.NodeName]bool{}, pods: i.pods[:0], added: map[messages.NodeName][]corev1.Taint{},
-		applied: map[messages.OwnerName]bool{}, relabelled: map[messages.NodeName]bool{}, owners: map[messages.OwnerName]bool{},
+		applied: map[messages.OwnerName]bool{}, relabelled: map[messages.NodeName]bool{}, owners: map[messages.OwnerName]messages.PodName{},
 		left: map[messages.NodeName]bool{},
 	}
 }
@@ -353,12 +353,14 @@ func (m *Monitor) live(p *pod, lives bool) {
 		o = &owner{}
 		m.census.owners[p.owner] = o
 	}
+	lost := p.name
 	if lives {
 		o.lives++
+		lost = m.instant.owners[p.owner]
 	} else {
 		o.lives--
 	}
-	m.instant.owners[p.owner] = true
+	m.instant.owners[p.owner] = lost
 }
 
 // counts reports whether an owner replaces pods that are being deleted.

@@ -64,10 +64,10 @@ func (m *Monitor) evictionsKept(now time.Time, news []journal.Entry) {
 		if !is {
 			continue
 		}
-		m.check(now, NeverEarly, !f.Deadline.After(now), string(f.Pod), "the deadline is %s later", f.Deadline.Sub(now))
+		m.check(now, NeverEarly, !f.Deadline.After(now), ofPod(f.Pod), "the deadline is %s later", f.Deadline.Sub(now))
 		n, p := m.census.nodes[f.Node], m.census.pods[f.Pod]
 		if n != nil && failureTaint(&f.Taint) && !m.passes() {
-			m.check(now, NoneWhileDisrupted, !m.zones.was || !m.zones.full || n.byHand[f.Taint.Key], string(f.Pod), "it is evicted for %s", f.Taint.Key)
+			m.check(now, NoneWhileDisrupted, !m.zones.was || !m.zones.full || n.byHand[f.Taint.Key], ofPod(f.Pod), "it is evicted for %s", f.Taint.Key)
 		}
 		if p == nil || p.object == nil {
 			continue
@@ -86,7 +86,7 @@ func (m *Monitor) daemonsSpared(now time.Time, f *messages.PodEvicted, p *pod) {
 	timed := slices.ContainsFunc(p.object.Spec.Tolerations, func(t corev1.Toleration) bool {
 		return t.TolerationSeconds != nil && taint.Tolerates(&t, &f.Taint, m.settings.NumericTolerations)
 	})
-	m.check(now, DaemonsSpared, timed, string(f.Pod), "it is evicted for %s", f.Taint.Key)
+	m.check(now, DaemonsSpared, timed, ofPod(f.Pod), "it is evicted for %s", f.Taint.Key)
 }
 
 // neverEarly looks for the taint on the node, as it was or is, and at how long the pod tolerates it. Nothing is known of a node that is gone,
@@ -103,12 +103,12 @@ func (m *Monitor) neverEarly(now time.Time, f *messages.PodEvicted, n *node, p *
 	}
 	i := slices.IndexFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(&f.Taint) && t.Value == f.Taint.Value })
 	if i < 0 {
-		m.check(now, NeverEarly, false, string(f.Pod), "its node %s has no taint %s", f.Node, f.Taint.Key)
+		m.check(now, NeverEarly, false, ofPod(f.Pod), "its node %s has no taint %s", f.Node, f.Taint.Key)
 		return
 	}
 	at, ends := m.toleratedUntil(&taints[i], p.object.Spec.Tolerations)
-	m.check(now, NeverEarly, ends, string(f.Pod), "it tolerates %s for good", f.Taint.Key)
-	m.check(now, NeverEarly, !ends || !at.After(now), string(f.Pod), "it tolerates %s for another %s", f.Taint.Key, at.Sub(now))
+	m.check(now, NeverEarly, ends, ofPod(f.Pod), "it tolerates %s for good", f.Taint.Key)
+	m.check(now, NeverEarly, !ends || !at.After(now), ofPod(f.Pod), "it tolerates %s for another %s", f.Taint.Key, at.Sub(now))
 }
 
 // toleratedUntil is until when tolerations cover a taint; false: for good.
@@ -216,7 +216,7 @@ func (m *Monitor) late(now time.Time, p *pod) {
 		m.due.overdue[p] = true
 		m.asked(now, 1)
 	default:
-		m.check(now, NeverLate, false, string(p.name), "it had to leave %s at %s", p.object.Spec.NodeName, at.Format(time.RFC3339))
+		m.check(now, NeverLate, false, ofPod(p.name), "it had to leave %s at %s", p.object.Spec.NodeName, at.Format(time.RFC3339))
 	}
 }
 
@@ -242,6 +242,6 @@ func (m *Monitor) pace(now time.Time) {
 		}
 	}
 	for _, name := range sortedNames(waiting) {
-		m.check(now, NeverLate, false, string(name), "the requests of all evictions were over at %s", m.due.busy.Format(time.RFC3339Nano))
+		m.check(now, NeverLate, false, ofPod(name), "the requests of all evictions were over at %s", m.due.busy.Format(time.RFC3339Nano))
 	}
 }

@@ -7,6 +7,7 @@
 package nodeinvariant
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,16 +62,42 @@ type Violation struct {
 	Invariant Name
 	// At is when it was seen, at the end of an instant.
 	At time.Time
-	// Where is the node, pod, owner or zone.
-	Where string
+	Place
 	// Detail says what is wrong, with the values.
 	Detail string
 }
 
 // String returns the violation in one line.
 func (v *Violation) String() string {
-	return fmt.Sprintf("%s: %s: %s", v.Invariant, v.Where, v.Detail)
+	return fmt.Sprintf("%s: %s: %s", v.Invariant, v.Where(), v.Detail)
 }
+
+// Place is where an invariant was broken: at an owner, a pod or a node.
+type Place struct {
+	Owner messages.OwnerName
+	// Pod is, with an owner, one that it lost then, if any is known.
+	Pod  messages.PodName
+	Node messages.NodeName
+}
+
+// Where is the name of the owner, the pod or the node.
+func (p *Place) Where() string {
+	return cmp.Or(string(p.Owner), string(p.Pod), string(p.Node))
+}
+
+// In is the place as it is called in a fleet, with its cluster in front.
+func (p *Place) In(cluster messages.ClusterName) Place {
+	in := *p
+	for _, name := range []*string{(*string)(&in.Owner), (*string)(&in.Pod), (*string)(&in.Node)} {
+		if *name != "" {
+			*name = string(cluster) + "/" + *name
+		}
+	}
+	return in
+}
+
+func ofPod(name messages.PodName) Place   { return Place{Pod: name} }
+func ofNode(name messages.NodeName) Place { return Place{Node: name} }
 
 // Objects are the nodes and pods as they stand.
 type Objects interface {
@@ -164,16 +191,19 @@ func (m *Monitor) instantOver(nodes []messages.NodeName, pods []*pod) {
 }
 
 // check notes that an invariant is broken where it is.
-func (m *Monitor) check(now time.Time, name Name, holds bool, where, detail string, args ...any) {
+func (m *Monitor) check(now time.Time, name Name, holds bool, where Place, detail string, args ...any) {
 	if holds {
 		return
 	}
-	key := Violation{Invariant: name, Where: where}
+	key := Violation{Invariant: name, Place: where}
+	if key.Owner != "" {
+		key.Pod = "" // whichever it loses
+	}
 	if m.known[key] {
 		return
 	}
 	m.known[key] = true
-	m.violations = append(m.violations, Violation{Invariant: name, At: now, Where: where, Detail: fmt.Sprintf(detail, args...)})
+	m.violations = append(m.violations, Violation{Invariant: name, At: now, Place: where, Detail: fmt.Sprintf(detail, args...)})
 }
 
 // failureTaint reports whether a taint is what the Ready condition of a node asks for, with the effect NoExecute.

@@ -35,10 +35,10 @@ func (m *Monitor) boundTolerate(now time.Time, news []journal.Entry) {
 			t := &n.object.Spec.Taints[j]
 			existed := slices.ContainsFunc(before.Spec.Taints, func(b corev1.Taint) bool { return b.MatchTaint(t) && b.Value == t.Value }) &&
 				!slices.ContainsFunc(m.instant.added[f.Node], func(b corev1.Taint) bool { return b.MatchTaint(t) })
-			m.check(now, BoundTolerates, !existed || m.tolerates(p.object, t), string(f.Pod), "it is bound to %s, and does not tolerate %s:%s", f.Node, t.Key, t.Effect)
+			m.check(now, BoundTolerates, !existed || m.tolerates(p.object, t), ofPod(f.Pod), "it is bound to %s, and does not tolerate %s:%s", f.Node, t.Key, t.Effect)
 		}
 		cordoned := before.Spec.Unschedulable && n.object.Spec.Unschedulable
-		m.check(now, BoundTolerates, !cordoned || m.tolerates(p.object, unschedulable), string(f.Pod), "it is bound to %s, which is cordoned", f.Node)
+		m.check(now, BoundTolerates, !cordoned || m.tolerates(p.object, unschedulable), ofPod(f.Pod), "it is bound to %s, which is cordoned", f.Node)
 	}
 }
 
@@ -83,7 +83,7 @@ func (m *Monitor) noneWaits(now time.Time, nodes []messages.NodeName) {
 		asks, uses := nodeaffinity.GetRequiredNodeAffinity(o), usesOf(o)
 		for _, name := range among {
 			if n := m.census.nodes[name]; n.object != nil && m.takes(now, n, o, &asks, uses) {
-				m.check(now, NoneWaits, false, string(p.name), "it is pending, and %s can take it", name)
+				m.check(now, NoneWaits, false, ofPod(p.name), "it is pending, and %s can take it", name)
 				break
 			}
 		}
@@ -149,6 +149,6 @@ func (m *Monitor) replaced(now time.Time) {
 		if !known || m.instant.applied[name] || m.settings.PodTolerationRestriction {
 			continue
 		}
-		m.check(now, Replaced, o.lives >= min(before, replicas-m.objects.Fewer(name)), string(name), "it had %d pods, has %d and must have %d", before, o.lives, replicas)
+		m.check(now, Replaced, o.lives >= min(before, replicas-m.objects.Fewer(name)), Place{Owner: name, Pod: m.instant.owners[name]}, "it had %d pods, has %d and must have %d", before, o.lives, replicas)
 	}
 }

@@ -31,14 +31,14 @@ func (m *Monitor) taintsFollow(now time.Time, name messages.NodeName) {
 	}
 	for _, a := range asks {
 		asked := slices.ContainsFunc(o.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == a.of && c.Status == a.status })
-		m.check(now, TaintsFollow, has(o, a.key) == asked, string(name), "%s=%s is %t, and the taint %s:NoSchedule is not", a.of, a.status, asked, a.key)
+		m.check(now, TaintsFollow, has(o, a.key) == asked, ofNode(name), "%s=%s is %t, and the taint %s:NoSchedule is not", a.of, a.status, asked, a.key)
 	}
 	cordoned := o.Spec.Unschedulable
-	m.check(now, TaintsFollow, has(o, corev1.TaintNodeUnschedulable) == cordoned, string(name), "unschedulable is %t, and its taint is not", cordoned)
+	m.check(now, TaintsFollow, has(o, corev1.TaintNodeUnschedulable) == cordoned, ofNode(name), "unschedulable is %t, and its taint is not", cordoned)
 	ready := slices.ContainsFunc(o.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
-	m.check(now, TaintsFollow, m.passes() || !ready || !failed(o), string(name), "it is Ready and has a failure taint")
+	m.check(now, TaintsFollow, m.passes() || !ready || !failed(o), ofNode(name), "it is Ready and has a failure taint")
 }
 
 // has reports whether a node has a NoSchedule taint.

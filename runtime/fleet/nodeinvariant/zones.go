@@ -111,7 +111,7 @@ func (m *Monitor) ratesKept(now time.Time, f *messages.NodeTaintAdded) {
 	}
 	z := m.zones.named(n.object)
 	stopped := z.before == 0 && z.rate == 0 && m.settings.NodeEvictionRate > 0
-	m.check(now, RatesKept, !stopped && z.tokens >= 1-rounding, string(f.Node), "its zone %s permits %g nodes a second, and %s comes too early",
+	m.check(now, RatesKept, !stopped && z.tokens >= 1-rounding, ofNode(f.Node), "its zone %s permits %g nodes a second, and %s comes too early",
 		nodelife.ZoneOf(n.object.Labels), z.rate, f.Taint.Key)
 	z.tokens--
 }
@@ -152,7 +152,7 @@ func (m *Monitor) noneTainted(now time.Time, nodes []messages.NodeName) {
 		}
 		for i := range n.object.Spec.Taints {
 			t := &n.object.Spec.Taints[i]
-			m.check(now, NoneWhileDisrupted, !failureTaint(t) || n.byHand[t.Key], string(name), "it has the taint %s", t.Key)
+			m.check(now, NoneWhileDisrupted, !failureTaint(t) || n.byHand[t.Key], ofNode(name), "it has the taint %s", t.Key)
 		}
 	}
 }

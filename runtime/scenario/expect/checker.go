@@ -32,6 +32,8 @@ type Checker struct {
 	events   map[string][]*watch
 	clusters map[messages.ClusterName][]*watch
 	bindings map[messages.BindingName][]*watch
+	// vague are those on events of whatever object.
+	vague []*watch
 	// others are those on objects of other kinds: no fact says that these changed.
 	others  []*watch
 	states  []*watch
@@ -62,6 +64,9 @@ func NewChecker(expectations []Expectation, start time.Time) *Checker {
 		case *Event:
 			w.event = subject
 			c.events[subject.Kind] = append(c.events[subject.Kind], w)
+			if w.nearest = newNearest(subject); w.nearest != nil {
+				c.vague = append(c.vague, w)
+			}
 		case State:
 			w.state, w.key = subject, subject.ObjectKey()
 			c.states = append(c.states, w)
@@ -137,6 +142,11 @@ func (c *Checker) Next() (next time.Time, more bool) {
 func (c *Checker) notice(e *journal.Entry) {
 	if f, ok := e.Fact.(*messages.WorkloadsStay); ok {
 		c.outages.notice(e.At.Sub(c.start), f)
+	}
+	for _, w := range c.vague {
+		if !w.done && e.At.Sub(c.start) <= w.Until {
+			w.nearest.notice(e.Fact)
+		}
 	}
 	for _, w := range c.events[e.Fact.Kind()] {
 		w.happened(e.At.Sub(c.start), e.Fact)

@@ -63,7 +63,13 @@ func about(f messages.Fact) (of messages.HoldScope) {
 // told names a fact by what it is about: "EvictionStarted of default/web on member2".
 func told(f messages.Fact) string {
 	of := about(f)
-	e := Event{Binding: of.Binding, Cluster: of.Cluster}
-	e.Kind = f.Kind()
-	return e.name()
+	e := Event{Kind: f.Kind(), Binding: of.Binding, Cluster: of.Cluster}
+	s := e.name()
+	if f, ok := f.(aboutPod); ok {
+		s += " of " + string(f.AboutPod())
+	}
+	if f, ok := f.(aboutNode); ok && f.AboutNode() != "" {
+		s += " on " + string(f.AboutNode())
+	}
+	return s
 }

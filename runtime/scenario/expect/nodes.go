@@ -93,11 +93,13 @@ const (
 	kindPodList = "PodList"
 )
 
-func nodeKey(name messages.NodeName) api.Key {
+// NodeKey names a node: in a fleet whose clusters have nodes, with its cluster in front.
+func NodeKey(name messages.NodeName) api.Key {
 	return api.Key{APIVersion: "v1", Kind: kindNode, Name: string(name)}
 }
 
-func podKey(name messages.PodName) api.Key {
+// PodKey names a pod, as NodeKey a node.
+func PodKey(name messages.PodName) api.Key {
 	namespace, own := name.Split()
 	return api.Key{APIVersion: "v1", Kind: kindPod, Namespace: namespace, Name: own}
 }

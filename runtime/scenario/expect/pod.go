@@ -29,7 +29,7 @@ type Pod struct {
 func (*Pod) subject() {}
 
 // ObjectKey is the pod's.
-func (p *Pod) ObjectKey() api.Key { return podKey(p.Name) }
+func (p *Pod) ObjectKey() api.Key { return PodKey(p.Name) }
 
 // String returns "pod default/web is Running on n1, not evicted".
 func (p *Pod) String() string {

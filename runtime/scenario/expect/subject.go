@@ -51,9 +51,9 @@ func aboutFact(f messages.Fact) api.Key {
 func mostly(pod messages.PodName, node messages.NodeName, of messages.HoldScope) api.Key {
 	switch {
 	case pod != "":
-		return podKey(pod)
+		return PodKey(pod)
 	case node != "":
-		return nodeKey(node)
+		return NodeKey(node)
 	case of.Binding != "":
 		return store.BindingKey(of.Binding)
 	case of.Cluster != "":
@@ -93,5 +93,5 @@ func (p *Pods) example(o *objects) api.Key {
 	if cluster, _, of := strings.Cut(found.Spec.NodeName, "/"); of { // in a fleet whose clusters have nodes
 		name = messages.PodName(cluster) + "/" + name
 	}
-	return podKey(name)
+	return PodKey(name)
 }

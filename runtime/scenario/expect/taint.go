@@ -29,7 +29,7 @@ func (*Taint) subject() {}
 // ObjectKey is that of the cluster or the node.
 func (t *Taint) ObjectKey() api.Key {
 	if t.Node != "" {
-		return nodeKey(t.Node)
+		return NodeKey(t.Node)
 	}
 	return store.ClusterKey(t.Cluster)
 }

@@ -25,16 +25,19 @@ type watch struct {
 	holds bool
 	seen  string
 
-	// count is the number of events in the window.
-	count int
+	// count is the number of events in the window, last the last of them, lastAt when it was.
+	count  int
+	last   messages.Fact
+	lastAt time.Duration
 
 	// The verdict, once done.
 	done   bool
 	passed bool
 	at     time.Duration
 	reason string
-	// about is the object that a failure is about.
-	about api.Key
+	// nearest finds what explains an event that did not happen; nil: its object is named. about is the object that a failure is about.
+	nearest *nearest
+	about   api.Key
 }
 
 // look judges the state at an instant, if its object changed, or what serves of it.
@@ -84,16 +87,26 @@ func (w *watch) happened(at time.Duration, f messages.Fact) {
 		return
 	}
 	w.count++
+	w.last, w.lastAt = f, at
 	switch {
 	case w.Mode == Never:
 		w.about = aboutFact(f)
 		w.decide(false, at, "it happened: "+told(f))
 	case w.Mode == Total && w.count > w.Count.Max:
 		w.about = aboutFact(f)
-		w.decide(false, at, "it happened "+times(fmt.Sprint(w.count))+", the last one: "+told(f))
+		w.decide(false, at, w.often())
 	case w.Mode == At || w.Mode == Within:
 		w.decide(true, at, "")
 	}
+}
+
+// often says how often the event happened.
+func (w *watch) often() string {
+	s := "it happened " + times(fmt.Sprint(w.count))
+	if w.count == 0 {
+		return s + w.nearest.missing()
+	}
+	return s + ", the last one: " + told(w.last) + " at " + span.String(w.lastAt)
 }
 
 // finish decides at the end of the run what is not decided yet.
@@ -106,11 +119,11 @@ func (w *watch) finish(end time.Duration) {
 	case w.From > end || w.Mode == At && !w.isEvent() && !w.begun:
 		w.decide(false, end, "the run ended at "+span.String(end))
 	case w.Mode == Total:
-		w.decide(w.Count.Holds(w.count), end, "it happened "+times(fmt.Sprint(w.count)))
+		w.decide(w.Count.Holds(w.count), end, w.often())
 	case w.Mode == Always || w.Mode == Never:
 		w.decide(w.isEvent() || w.begun, end, "nothing was seen")
 	case w.isEvent():
-		w.decide(false, min(w.Until, end), "it did not happen")
+		w.decide(false, min(w.Until, end), "it did not happen"+w.nearest.missing())
 	default:
 		w.decide(false, end, "not once; the run ended at "+span.String(end)+", "+w.seen)
 	}
@@ -128,7 +141,11 @@ func (w *watch) decide(passed bool, at time.Duration, reason string) {
 
 // blame says which object a failure is about, once it is decided; of an event that happened, that is known.
 func (w *watch) blame(o *objects) {
-	if w.done && !w.passed && w.about == (api.Key{}) {
+	switch {
+	case !w.done || w.passed || w.about != (api.Key{}):
+	case w.nearest != nil:
+		w.about = w.nearest.object()
+	default:
 		w.about = aboutOf(w.Subject, o)
 	}
 }

@@ -340,17 +340,30 @@ func (r *replay) report(profile string, seed uint64) *Run {
 
 // reportNodes tells which invariants of nodes and pods did not hold.
 func (r *replay) reportNodes(run *Run) {
-	monitors := []*nodeinvariant.Monitor{r.nodes}
+	r.reportNodesOf(run, "", r.nodes)
 	for _, name := range r.world.MembersWithNodes() {
-		monitors = append(monitors, r.members[name].monitor)
+		r.reportNodesOf(run, name, r.members[name].monitor)
 	}
-	for _, m := range monitors {
-		if m == nil {
-			continue
+}
+
+// reportNodesOf tells it of a member cluster; without a name, of the one cluster that there is.
+func (r *replay) reportNodesOf(run *Run, cluster messages.ClusterName, m *nodeinvariant.Monitor) {
+	if m == nil {
+		return
+	}
+	m.Settled(r.end, nil)
+	for _, v := range m.Violations() {
+		result := ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds()}
+		if cluster != "" {
+			v.Place = v.In(cluster)
 		}
-		m.Settled(r.end, nil)
-		for _, v := range m.Violations() {
-			run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+		switch {
+		case v.Pod != "":
+			result.About = expect.PodKey(v.Pod)
+		case v.Node != "":
+			result.About = expect.NodeKey(v.Node)
 		}
+		result.Reason = v.String()
+		run.Expect(result)
 	}
 }

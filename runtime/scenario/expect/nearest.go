@@ -1,0 +1,90 @@
+package expect
+
+import (
+	"slices"
+	"strings"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// causes are the kinds of events that lead to one another, each to the next one.
+var causes = [][]string{
+	{"ConditionChanged", "TaintAdded", "EvictionScheduled", "EvictionBlocked", "EvictionStarted", "ScheduleFailed", "Scheduled", "HandoverBlocked", "EvictionEnded", "CopyStopped"},
+	{"FailbackScheduled", "FailbackStarted"},
+	{"NodeConditionChanged", "NodeTaintQueued", "NodeTaintAdded", "PodEvictionScheduled", "PodEvictionBlocked", "PodEvicted", "PodDeletionRequested", "PodDeleted", "PodCreated", "PodUnschedulable", "PodBound"},
+}
+
+// nearest finds what explains that an event, of whatever object, did not happen, or too seldom: the object to which the last thing
+// happened that leads to the event, and not yet the event itself; or else to which the event, or one of its kind, happened last.
+type nearest struct {
+	event *Event
+	// kinds lead to the event, the last of them is its own.
+	kinds []string
+	// facts counts those that were looked at. waiting are, by kind, the objects to which nothing nearer happened since, with when
+	// that was, in facts.
+	facts   int
+	waiting []map[api.Key]int
+	last    api.Key
+}
+
+// newNearest returns nil for an event of an object that is named.
+func newNearest(e *Event) *nearest {
+	if e.about() != (api.Key{}) {
+		return nil
+	}
+	n := &nearest{event: e, kinds: []string{e.Kind}}
+	for _, chain := range causes {
+		if i := slices.Index(chain, e.Kind); i >= 0 {
+			n.kinds = chain[:i+1]
+		}
+	}
+	for range n.kinds {
+		n.waiting = append(n.waiting, map[api.Key]int{})
+	}
+	return n
+}
+
+// notice takes in a fact.
+func (n *nearest) notice(f messages.Fact) {
+	kind := slices.Index(n.kinds, f.Kind())
+	if kind < 0 {
+		return
+	}
+	key := aboutFact(f)
+	n.facts++
+	for _, earlier := range n.waiting[:kind] {
+		delete(earlier, key)
+	}
+	if kind == len(n.kinds)-1 {
+		n.last = key
+		if n.event.matches(f) {
+			return
+		}
+	}
+	n.waiting[kind][key] = n.facts
+}
+
+// missing says that nothing leads to the event; empty: something did, or nothing is known to.
+func (n *nearest) missing() string {
+	if n == nil || n.facts > 0 || len(n.kinds) == 1 {
+		return ""
+	}
+	return ", and nothing that leads to it did: " + strings.Join(n.kinds[:len(n.kinds)-1], ", ")
+}
+
+// object is what was found; the zero key: nothing.
+func (n *nearest) object() api.Key {
+	for _, waiting := range slices.Backward(n.waiting) {
+		var found api.Key
+		for key, at := range waiting { // order-free: no two are the same
+			if at > waiting[found] {
+				found = key
+			}
+		}
+		if found != (api.Key{}) {
+			return found
+		}
+	}
+	return n.last
+}
