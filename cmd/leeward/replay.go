@@ -82,6 +82,7 @@ file) is part of its expectations, unless --seed, --profile, --set or --until ch
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml -o timeline                  # its data, for other tools
   leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios/handover/a-recovered-cluster-takes-its-replicas-back.yaml --sweep gracefulEvictionTimeout=5s,10m --sweep profile=karmada,leeward # a table
+  leeward replay scenarios/recordings/karmada-failover.jsonl --sweep profile=karmada,leeward # and what other settings would have done
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set clusterFailureThreshold=2m --shrink small.yaml # why does it fail?
   leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml --shrink small.jsonl # and why does this differ?
   leeward replay scenarios --check-determinism -o junit`,

@@ -5,14 +5,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"leeward/messages/manifest"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/incident"
 	"leeward/runtime/scenario/replay"
 	"leeward/runtime/scenario/sweep"
 )
@@ -37,11 +38,23 @@ type swept struct {
 	task
 	variant sweep.Variant
 	as      replaying
+	// of is the recording that it replays, and with the manifests in place of those in it; nil: it is a scenario.
+	of   *incident.Incident
+	with []manifest.Document
+}
+
+// play runs it. What happened in a recording depends on the settings that it is replayed under.
+func (s *swept) play() *replay.Run {
+	if s.of != nil {
+		s.scenario = s.of.Scenario(incident.Under{With: s.with, Profile: s.as.profile, Set: s.as.set})
+		s.as.recorded = map[*scenario.Scenario]*incident.Incident{s.scenario: s.of}
+	}
+	return s.as.play(s.task)
 }
 
 // sweep runs each scenario under each variant, and prints a table.
 func (r *replaying) sweep(c *cobra.Command, paths []string) error {
-	variants, err := r.checkSweep(c, paths)
+	variants, err := r.checkSweep(c)
 	if err != nil {
 		return misused(c, err)
 	}
@@ -64,7 +77,7 @@ func (r *replaying) sweep(c *cobra.Command, paths []string) error {
 		table.Add(runs[i].variant, run, runs[i].as.command(runs[i].task))
 		return nil
 	}
-	play := func(i int) *replay.Run { return runs[i].as.play(runs[i].task) }
+	play := func(i int) *replay.Run { return runs[i].play() }
 	err = inOrder(int(r.jobs), len(runs), play, take)
 	if wipe(); err != nil {
 		return internal(err)
@@ -84,11 +97,11 @@ func (r *replaying) sweep(c *cobra.Command, paths []string) error {
 }
 
 // checkSweep reports what makes no sense together, and returns the variants.
-func (r *replaying) checkSweep(c *cobra.Command, paths []string) ([]sweep.Variant, error) {
+func (r *replaying) checkSweep(c *cobra.Command) ([]sweep.Variant, error) {
 	if r.output.word != "text" && r.output.word != "json" {
 		return nil, errors.New("--sweep writes a table: -o must be text or json")
 	}
-	for _, flag := range []string{"update", "html", "seeds", "check-determinism", "with", "log-level"} {
+	for _, flag := range []string{"update", "html", "seeds", "check-determinism", "log-level"} {
 		if c.Flags().Changed(flag) {
 			return nil, fmt.Errorf("--sweep writes a table: omit --%s", flag)
 		}
@@ -101,11 +114,6 @@ func (r *replaying) checkSweep(c *cobra.Command, paths []string) ([]sweep.Varian
 			return nil, errors.New("--sweep gives the profiles: omit --profile")
 		}
 	}
-	for _, path := range paths {
-		if filepath.Ext(path) == ".jsonl" {
-			return nil, fmt.Errorf("--sweep is for scenarios: %s is a recording", path)
-		}
-	}
 	return sweep.Variants(r.axes)
 }
 
@@ -114,20 +122,21 @@ func (r *replaying) variantsOf(scenarios []*scenario.Scenario, variants []sweep.
 	if len(scenarios)*len(variants) > sweep.Most {
 		return nil, fmt.Errorf("leeward: --sweep: %s under %s are more than %d runs", spelling.Count(len(scenarios), "scenario"), spelling.Count(len(variants), "variant"), sweep.Most)
 	}
+	with, err := manifests(r.with)
+	if err != nil {
+		return nil, err
+	}
 	var problems []error
 	said := map[string]bool{}
 	for _, s := range scenarios {
-		if _, recorded := r.recorded[s]; recorded {
-			return nil, fmt.Errorf("leeward: --sweep is for scenarios: %s is a recording", s.File)
-		}
 		for _, v := range variants {
 			seed := s.Seed
 			if r.seed.set {
 				seed = r.seed.value
 			}
 			o := v.Apply(replay.Options{Seed: seed, Profile: r.profile, Set: r.set})
-			as := replaying{profile: o.Profile, set: o.Set, until: r.until}
-			runs = append(runs, swept{task{s, o.Seed, nil}, v, as})
+			as := replaying{profile: o.Profile, set: o.Set, until: r.until, with: r.with, axes: r.axes}
+			runs = append(runs, swept{task: task{s, o.Seed, nil}, variant: v, as: as, of: r.recorded[s], with: with})
 			_, wrong := config.Resolve(cmp.Or(o.Profile, s.Profile), slices.Concat(s.Config, o.Set))
 			for _, p := range wrong {
 				if !said[p.Error()] {

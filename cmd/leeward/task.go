@@ -116,7 +116,9 @@ func (r *replaying) play(t task) (run *replay.Run) {
 		return t.lost(err)
 	}
 	r.hold(t.scenario, run)
-	run.Explained = r.explain(t, run)
+	if r.axes == nil { // of a sweep only figures are wanted
+		run.Explained = r.explain(t, run)
+	}
 	return run
 }
 

@@ -42,6 +42,11 @@ type Comparison struct {
 	Verdict            Agreement
 }
 
+// String is "shop/web from m1, recorded only: recorded 00:01:00 to m2:3, copy removed 00:01:10; replayed not evicted".
+func (c *Comparison) String() string {
+	return fmt.Sprintf("%s from %s, %s: recorded %s; replayed %s", c.Binding, c.Cluster, c.Verdict, c.Recorded, c.Replayed)
+}
+
 // String is "00:06:00 to member3:2, copy removed 00:06:15".
 func (d *EvictionRecord) String() string {
 	if d == nil {

@@ -69,11 +69,6 @@ type difference struct {
 	facts []string
 }
 
-// String is "shop/web from m1, recorded only: recorded 00:01:00 to m2:3, copy removed 00:01:10; replayed not evicted".
-func (d *difference) String() string {
-	return fmt.Sprintf("%s from %s, %s: recorded %s; replayed %s", d.Binding, d.Cluster, d.Verdict, d.Recorded, d.Replayed)
-}
-
 // firstDifference is the first eviction that is not as it was recorded; nil: all are.
 func firstDifference(run *replay.Run, compared []replay.Comparison) *difference {
 	i := slices.IndexFunc(compared, func(c replay.Comparison) bool { return c.Verdict != replay.Same })

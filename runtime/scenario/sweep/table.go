@@ -27,6 +27,12 @@ type Row struct {
 	Values   map[string]string `json:"values"`
 	Passed   bool              `json:"passed"`
 	Figures
+	// AsRecorded are the evictions of a recording that the replay has, too, and Otherwise those that it has otherwise, or not, or alone.
+	// Nil: it is a scenario.
+	AsRecorded *int `json:"asRecorded,omitempty"`
+	Otherwise  *int `json:"otherwise,omitempty"`
+	// Differ are the latter, in order of time, as text.
+	Differ []string `json:"differ,omitempty"`
 	// Failures are the expectations that failed, with what was seen.
 	Failures []replay.ExpectationResult `json:"failures,omitempty"`
 	// Error is why the variant could not be run to its end, so that it has no figures; empty: it could.
@@ -57,12 +63,30 @@ func (t *Table) Add(v Variant, run *replay.Run, repeat string) {
 	for i, value := range v.Values() {
 		row.Values[t.Fields[i]] = value
 	}
+	row.compare(run.Compared)
 	for _, e := range run.Expectations {
 		if !e.Passed {
 			row.Failures = append(row.Failures, e)
 		}
 	}
 	t.Runs = append(t.Runs, row)
+}
+
+// compare takes in how the replay of a recording compares with it.
+func (r *Row) compare(with []replay.Comparison) {
+	if with == nil {
+		return
+	}
+	same, other := 0, 0
+	for i := range with {
+		if c := &with[i]; c.Verdict == replay.Same {
+			same++
+		} else {
+			other++
+			r.Differ = append(r.Differ, c.String())
+		}
+	}
+	r.AsRecorded, r.Otherwise = &same, &other
 }
 
 // Failed counts the runs in which an expectation failed.
@@ -83,37 +107,63 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	return e.Encode(t)
 }
 
-// mostFailures is how many expectations of a variant that failed a text names.
+// mostFailures is how many expectations that failed, or evictions that differ, a text names of a variant.
 const mostFailures = 3
 
-// WriteText writes the table for users, a row for each variant, and below it what failed.
+// WriteText writes the table for users, a row for each variant, and below it what failed, and what is otherwise than it was recorded.
 func (t *Table) WriteText(w io.Writer) error {
 	if err := t.rows(w); err != nil {
 		return err
 	}
+	recorded, otherwise := 0, 0
 	for _, r := range t.Runs {
-		if r.Passed {
-			continue
+		if r.AsRecorded != nil {
+			recorded++
 		}
-		var text strings.Builder
-		fmt.Fprintf(&text, "\n%s  failed with %s\n", journal.Printable(r.Scenario), journal.Printable(r.variant.String()))
-		if r.Error != "" {
-			fmt.Fprintf(&text, "  not run to its end: %s\n", indented(r.Error))
+		if len(r.Differ) > 0 {
+			otherwise++
 		}
-		for i, e := range r.Failures {
-			if i == mostFailures {
-				fmt.Fprintf(&text, "  and %d more\n", len(r.Failures)-i)
-				break
-			}
-			fmt.Fprintf(&text, "  %s: %s\n", e.Text, indented(e.Reason))
-		}
-		fmt.Fprintf(&text, "  timeline: %s\n", r.Repeat)
-		if _, err := io.WriteString(w, text.String()); err != nil {
+		if _, err := io.WriteString(w, r.told()); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s of %d failed\n", variants(t.Failed()), len(t.Runs))
+	var err error
+	if recorded < len(t.Runs) || t.Failed() > 0 {
+		_, err = fmt.Fprintf(w, "\n%s of %d failed\n", variants(t.Failed()), len(t.Runs))
+	}
+	if recorded > 0 && err == nil {
+		_, err = fmt.Fprintf(w, "\n%s of %d otherwise than recorded\n", variants(otherwise), recorded)
+	}
 	return err
+}
+
+// told says what failed, or is otherwise than it was recorded; empty: nothing.
+func (r *Row) told() string {
+	var lines []string
+	what := "failed"
+	for _, e := range r.Failures {
+		lines = append(lines, e.Text+": "+indented(e.Reason))
+	}
+	if r.Passed {
+		what, lines = "otherwise than recorded", r.Differ
+	}
+	if r.Passed && len(lines) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n%s  %s with %s\n", journal.Printable(r.Scenario), what, journal.Printable(r.variant.String()))
+	if r.Error != "" {
+		fmt.Fprintf(&text, "  not run to its end: %s\n", indented(r.Error))
+	}
+	for i, line := range lines {
+		if i == mostFailures {
+			fmt.Fprintf(&text, "  and %d more\n", len(lines)-i)
+			break
+		}
+		fmt.Fprintf(&text, "  %s\n", line)
+	}
+	fmt.Fprintf(&text, "  timeline: %s\n", r.Repeat)
+	return text.String()
 }
 
 func indented(text string) string {
@@ -129,9 +179,10 @@ func variants(n int) string {
 
 // rows writes the table itself.
 func (t *Table) rows(w io.Writer) error {
-	several := false
+	var several, plain, recorded bool
 	for _, r := range t.Runs {
 		several = several || r.Scenario != t.Runs[0].Scenario || r.File != t.Runs[0].File
+		plain, recorded = plain || r.AsRecorded == nil, recorded || r.AsRecorded != nil
 	}
 	var head []string
 	if several {
@@ -140,7 +191,13 @@ func (t *Table) rows(w io.Writer) error {
 	for _, f := range t.Fields {
 		head = append(head, journal.Printable(f))
 	}
-	head = append(head, "HELD", "FAILED", "EVICTIONS", "UNSCHEDULABLE", "LOWEST AVAILABLE", "AVAILABLE AGAIN")
+	if plain {
+		head = append(head, "HELD", "FAILED")
+	}
+	if recorded {
+		head = append(head, "AS RECORDED", "OTHERWISE")
+	}
+	head = append(head, "EVICTIONS", "UNSCHEDULABLE", "LOWEST AVAILABLE", "AVAILABLE AGAIN")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	lines := []string{strings.Join(head, "\t")}
 	for _, r := range t.Runs {
@@ -151,6 +208,16 @@ func (t *Table) rows(w io.Writer) error {
 		for _, value := range r.variant.Values() {
 			cells = append(cells, journal.Printable(value))
 		}
+		held, failed := &r.Held, &r.Figures.Failed
+		if r.AsRecorded != nil { // a recording expects nothing
+			held, failed = nil, nil
+		}
+		if plain {
+			cells = append(cells, r.count(held), r.count(failed))
+		}
+		if recorded {
+			cells = append(cells, r.count(r.AsRecorded), r.count(r.Otherwise))
+		}
 		lines = append(lines, strings.Join(append(cells, r.cells()...), "\t"))
 	}
 	if _, err := fmt.Fprintln(table, strings.Join(lines, "\n")); err != nil {
@@ -159,10 +226,18 @@ func (t *Table) rows(w io.Writer) error {
 	return table.Flush()
 }
 
+// count is a number of a row, nil where it has none.
+func (r *Row) count(n *int) string {
+	if r.Error != "" || n == nil {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}
+
 // cells are the figures of a row.
 func (r *Row) cells() []string {
 	if r.Error != "" {
-		return []string{"-", "-", "-", "-", "-", "-"}
+		return []string{"-", "-", "-", "-"}
 	}
 	lowest, again := "-", "-"
 	if r.Lowest != nil {
@@ -174,5 +249,5 @@ func (r *Row) cells() []string {
 	case r.Disturbed:
 		again = "never"
 	}
-	return []string{fmt.Sprint(r.Held), fmt.Sprint(r.Figures.Failed), fmt.Sprint(r.Evictions), fmt.Sprint(r.Unschedulable), lowest, again}
+	return []string{fmt.Sprint(r.Evictions), fmt.Sprint(r.Unschedulable), lowest, again}
 }
