@@ -76,7 +76,7 @@ func TestTheSearchSeesThatNoChoiceWillDo(t *testing.T) {
 		},
 		{
 			"all are in one zone", apart, 30, []api.SpreadConstraint{byLabel("rack", 2, 0), spread("zone", 2, 0)},
-			"no choice among 30 cluster(s) meets the spread constraints with capacity for 30 replicas",
+			"spread constraint zone asks for 2 zones, 1 fit",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

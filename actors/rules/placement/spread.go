@@ -2,6 +2,7 @@ package placement
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"leeward/actors/rules/division"
@@ -29,6 +30,14 @@ func groupingsOf(constraints []api.SpreadConstraint) (all []grouping) {
 		all = append(all, grouping{field: c.SpreadByField, label: c.SpreadByLabel, limits: boundsOf(c, true), ids: make(map[string]int32)})
 	}
 	return all
+}
+
+// asks is "region asks for 2 regions".
+func (g *grouping) asks(n int) string {
+	if g.field == "" {
+		return fmt.Sprintf("%s asks for %d groups", g.label, n)
+	}
+	return fmt.Sprintf("%s asks for %d %ss", g.field, n, g.field)
 }
 
 // file notes which groups a cluster is in.

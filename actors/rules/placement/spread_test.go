@@ -93,6 +93,18 @@ func TestExactSpread(t *testing.T) {
 			message: "no choice among 3 cluster(s) meets the spread constraints",
 		},
 		{
+			name:    "too few values of a label fit",
+			views:   grid,
+			request: workload(spreading(duplicated, byLabel("rack", 3, 3), spread("cluster", 1, 0)), 1),
+			message: "spread constraint rack asks for 3 groups, 2 fit",
+		},
+		{
+			name:    "too few clusters fit for regions and clusters together",
+			views:   grid[:1],
+			request: workload(spreading(duplicated, spread("region", 1, 2), spread("cluster", 2, 2)), 1),
+			message: "spread constraint cluster asks for 2 clusters, 1 fit",
+		},
+		{
 			name:    "every group asked for gets a replica, though all would fit on one cluster",
 			views:   []*messages.ClusterView{in("r1", cluster("a", 90)), in("r2", cluster("b", 9))},
 			request: workload(spreading(aggregated, spread("region", 2, 0), spread("cluster", 1, 0)), 20),

@@ -208,11 +208,30 @@ func (s *spreader) inReach(i int, holds int64) bool {
 	return true
 }
 
+// offered is how many groups the candidates cover.
+func (s *spreader) offered(d int) (groups int) {
+	for _, last := range s.last[d] {
+		if last >= 0 {
+			groups++
+		}
+	}
+	return groups
+}
+
 // problem says why a search found nothing.
 func (s *spreader) problem() string {
 	switch {
 	case len(s.keys) == 0:
 		return "no cluster that fits has capacity for a replica"
+	case len(s.keys) < s.clusters.min:
+		return fmt.Sprintf("spread constraint cluster asks for %d clusters, %d fit", s.clusters.min, len(s.keys))
+	}
+	for d, least := range s.least {
+		if offered := s.offered(d); offered < least {
+			return fmt.Sprintf("spread constraint %s, %d fit", s.groupings[d].asks(least), offered)
+		}
+	}
+	switch {
 	case s.steps == 0:
 		return fmt.Sprintf("no choice among %d cluster(s) was found that meets the spread constraints, in %d steps", len(s.keys), maxSteps)
 	case s.holds > 0:

@@ -157,10 +157,10 @@ func (v *advisor) unschedulable(o *Outcome, t *Trouble, w *workload) {
 		return // capacity says it for all
 	}
 	change, path := "widen the placement: the clusters that remain do not fit", "spec.placement"
-	if p := w.spec.Placement; p != nil {
+	if p := w.spec.Placement; p != nil && strings.Contains(t.Reason, "spread constraint") {
 		for i, c := range p.SpreadConstraints {
-			if c.MinGroups > 1 {
-				by := cmp.Or(string(c.SpreadByField), c.SpreadByLabel)
+			by := cmp.Or(string(c.SpreadByField), c.SpreadByLabel)
+			if c.MinGroups > 1 && !strings.Contains(t.Reason, "spread constraint "+other(by)) {
 				change, path = fmt.Sprintf("lower minGroups %d by %s, or allow more", c.MinGroups, by), fmt.Sprintf("spec.placement.spreadConstraints[%d].minGroups", i)
 				break
 			}
@@ -191,14 +191,17 @@ func (v *advisor) concentrated(o *Outcome, w *workload) {
 	at.evidence("losing %s takes all replicas of %s, %s", o.Name, w.name, after)
 }
 
-// short reports whether a reason is about capacity.
-func short(reason string) bool {
-	for _, word := range []string{"capacity", "replicas", "resource"} {
-		if strings.Contains(strings.ToLower(reason), word) {
-			return true
-		}
+// other is the field of the spread constraint that is not meant.
+func other(by string) string {
+	if by == forecast.KindCluster {
+		return forecast.KindRegion
 	}
-	return false
+	return forecast.KindCluster
+}
+
+// short reports whether a reason is about capacity, in the words of package placement.
+func short(reason string) bool {
+	return strings.Contains(reason, "capacity") || strings.Contains(reason, "did not have enough")
 }
 
 // capacity advises on what is lacking for the workloads that no cluster has capacity for.

@@ -123,6 +123,29 @@ func TestAWorkloadOnOneClusterIsToldWithItsMaxGroups(t *testing.T) {
 	require.Regexp(t, `raise maxGroups 1 by cluster, or all replicas fail together \(policy shop/web, fleet.yaml:\d+\)`, text)
 }
 
+func TestOnlyASpreadConstraintThatRefusesIsToBeLowered(t *testing.T) {
+	const spread, divide = "spreadConstraints: [{spreadByField: region, minGroups: %d, maxGroups: 2}, {spreadByField: cluster, minGroups: 2, maxGroups: 2}]", "replicaScheduling: {replicaSchedulingType: Divided, " +
+		"replicaDivisionPreference: Weighted, weightPreference: {dynamicWeight: AvailableReplicas}}"
+	for placement, changes := range map[string][]string{
+		"{" + fmt.Sprintf(spread, 2) + ", " + divide + "}":                                                {"lower minGroups 2 by cluster, or allow more", "lower minGroups 2 by region, or allow more"},
+		"{clusterAffinity: {clusterNames: [eu-1, us-1]}, " + fmt.Sprintf(spread, 1) + ", " + divide + "}": {"lower minGroups 2 by cluster, or allow more"},
+		"{clusterAffinity: {clusterNames: [eu-1]}, " + divide + "}":                                       {"widen the placement: the clusters that remain do not fit"},
+	} {
+		a, text := assessed(t, three+deployment("shop", "web", 4, placement))
+		var told []string
+		for _, at := range a.Advice {
+			if strings.HasPrefix(at.Change, "lower") || strings.HasPrefix(at.Change, "widen") {
+				told = append(told, at.Change)
+			}
+		}
+		require.Equal(t, changes, told, text)
+	}
+	_, text := assessed(t, three+deployment("shop", "web", 4, "{clusterAffinity: {clusterNames: [eu-1, eu-2]}, spreadConstraints: [{spreadByField: cluster, minGroups: 2, maxGroups: 2}], "+divide+"}"))
+	require.Contains(t, text, "widen the placement", "of the region, where none is left")
+	require.Contains(t, text, "lower minGroups 2 by cluster", "of one of both")
+	require.False(t, short("0/2 clusters are available: 2 cluster(s) did not have the API resource"))
+}
+
 func TestAClusterOfWhichMoreIsRequestedThanItHasOverflows(t *testing.T) {
 	a, text := assessed(t, three+deployment("shop", "web", 12, `{spreadConstraints: [{spreadByField: region, maxGroups: 1, minGroups: 1}, {spreadByField: cluster, maxGroups: 1, minGroups: 1}]}`))
 	require.NotEmpty(t, a.Contingencies[0].Overflows, text)
