@@ -72,7 +72,7 @@ Exit codes:
   leeward assess -f docs/examples/fleet.yaml --kind network --pairs --fail-on pair -o json
   leeward assess -f docs/examples/fleet.yaml --html assessment.html # a heat map, with details
   kubectl get clusters,clustertaintpolicies,propagationpolicies,resourcebindings,deployments -A -o yaml > dump.yaml && leeward assess -f dump.yaml --profile karmada`,
-		Args: cobra.NoArgs,
+		Args: filesByFlag,
 		RunE: a.run,
 	}
 	f := c.Flags()

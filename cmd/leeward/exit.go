@@ -61,3 +61,11 @@ func arguments(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// filesByFlag refuses words behind a command whose files are named with -f.
+func filesByFlag(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return misused(c, fmt.Errorf("%s takes no arguments: name files with a flag, as -f %s", c.Name(), args[0]))
+	}
+	return nil
+}

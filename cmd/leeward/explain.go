@@ -63,7 +63,7 @@ Exit codes:
   leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
   leeward explain pod web-5d9c -n shop --context eu-1
   kubectl get clusters,clustertaintpolicies,propagationpolicies,resourcebindings,deployments -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
-		Args: cobra.ExactArgs(2),
+		Args: oneExplained,
 		RunE: e.run,
 	}
 	f := c.Flags()
@@ -146,6 +146,14 @@ func (e *explaining) instant() time.Duration {
 	return time.Duration(e.at)
 }
 
+// oneExplained demands what is explained, and its name.
+func oneExplained(c *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return misused(c, fmt.Errorf("want what is explained (%s) and one name, as binding web, not %s", strings.Join(explained(), ", "), spelling.Count(len(args), "word")))
+	}
+	return nil
+}
+
 // explainedKind reads what is explained, as kubectl names it.
 func explainedKind(word string) (string, error) {
 	kinds := map[string]string{"ResourceBinding": explain.KindBinding, "ClusterResourceBinding": explain.KindBinding, "Cluster": explain.KindCluster, "ClusterTaintPolicy": explain.KindPolicy, "PropagationPolicy": explain.KindPolicy, "ClusterPropagationPolicy": explain.KindPolicy, "Node": explain.KindNode, "Pod": explain.KindPod}
@@ -163,7 +171,7 @@ func explainedKind(word string) (string, error) {
 	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "Node", "Pod", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
 		return kinds[kind], nil
 	}
-	return "", fmt.Errorf("explain %s: want one of %s%s", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
+	return "", fmt.Errorf("explain %s: want one of %s%s; a workload is explained by its binding, as explain binding deploy/web", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
 }
 
 // read reads a server, a scenario, manifests or a recording, which is replayed. The error has its exit code.

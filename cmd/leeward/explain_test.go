@@ -84,7 +84,7 @@ func TestExplainExitsByWhatIsWrong(t *testing.T) {
 		says string
 	}{
 		{2, "binding nginx", "name files with -f"},
-		{2, "binding -f " + nginxFile, "accepts 2 arg(s)"},
+		{2, "binding -f " + nginxFile, "want what is explained (binding, cluster, policy, node, pod) and one name, as binding web, not 1 word\nsee 'leeward explain --help'"},
 		{2, "moon x -f " + nginxFile, "want one of binding, cluster, policy, node, pod"},
 		{2, "bindng x -f " + nginxFile, "did you mean binding?"},
 		{2, "node x -f " + nginxFile, "there are no nodes: want a scenario with spec.nodes"},

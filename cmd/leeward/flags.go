@@ -94,8 +94,11 @@ func (*wordFlag) Type() string { return "word" }
 // overrideFlag is a list of settings to change.
 type overrideFlag []config.Override
 
-func (f *overrideFlag) Set(s string) error {
-	o, err := config.ParseOverride(s, "--set")
+func (f *overrideFlag) Set(s string) error { return f.add(s, "--set") }
+
+// add reads a setting that a flag changes.
+func (f *overrideFlag) add(s, flag string) error {
+	o, err := config.ParseOverride(s, flag)
 	if err == nil {
 		*f = append(*f, o)
 	}

@@ -64,7 +64,7 @@ Exit codes:
   leeward init -f docs/examples/fleet.yaml --out first.yaml && leeward replay first.yaml
   leeward init -f docs/examples/fleet.yaml --most 10 --kind network --profile karmada
   kubectl get clusters,clustertaintpolicies,propagationpolicies,resourcebindings,deployments -A -o yaml > dump.yaml && leeward init -f dump.yaml --out first.yaml`,
-		Args: cobra.NoArgs,
+		Args: filesByFlag,
 		RunE: d.run,
 	}
 	f := c.Flags()

@@ -64,7 +64,7 @@ Exit codes:
 	f.Var(&l.set, "set", "setting to change, as field=value; may be given again")
 	f.StringVar(&l.witness, "witness", "", "directory to write one scenario per finding to, which shows the fault")
 	f.BoolVar(&l.fix, "fix", false, "rewrite files where a fix is mechanical, comments kept; without it, text output only prints the difference")
-	f.BoolVar(&l.rules, "rules", false, "list all rules")
+	f.BoolVar(&l.rules, "rules", false, "list all rules, as text, JSON or YAML")
 	f.VarP(&l.output, "output", "o", "text, json, yaml, sarif or github")
 	if err := c.MarkFlagDirname("witness"); err != nil {
 		panic(fmt.Sprintf("complete --witness: %v", err))
@@ -76,7 +76,7 @@ Exit codes:
 
 func (l *linting) run(c *cobra.Command, args []string) error {
 	if l.rules {
-		return lint.WriteRules(c.OutOrStdout())
+		return l.printRules(c)
 	}
 	l.from.files = slices.Concat(l.from.files, args)
 	if err := l.check(); err != nil {
@@ -109,6 +109,17 @@ func (l *linting) run(c *cobra.Command, args []string) error {
 		return &exitcode.Exit{Code: exitFailed}
 	}
 	return nil
+}
+
+// printRules lists the rules, in a form that is not about findings.
+func (l *linting) printRules(c *cobra.Command) error {
+	if l.output.word == "sarif" || l.output.word == "github" {
+		return misused(c, errors.New("--rules lists rules, and no findings: -o must be text, json or yaml"))
+	}
+	rules := struct {
+		Rules []lint.Rule `json:"rules"`
+	}{lint.Rules()}
+	return printed(c.OutOrStdout(), l.output.word, rules, lint.WriteRules)
 }
 
 // check reports what makes no sense.

@@ -62,6 +62,9 @@ func TestSeverityDecidesTheExitCodeOfLint(t *testing.T) {
 func TestLintListsItsRulesAndCompletesItsWords(t *testing.T) {
 	out, _ := lintedAs(t, 0, "--rules")
 	require.Equal(t, len(lint.Rules()), strings.Count(out, "\n"))
+	out, _ = lintedAs(t, 0, "--rules", "-o", "json")
+	require.Equal(t, len(lint.Rules()), strings.Count(out, `"id": "LW`))
+	lintedAs(t, 2, "--rules", "-o", "sarif")
 	var offered bytes.Buffer
 	require.Zero(t, execute([]string{"__complete", "lint", "-o", ""}, &offered, io.Discard))
 	require.Equal(t, []string{"text", "json", "yaml", "sarif", "github", ":4"}, strings.Fields(offered.String()))

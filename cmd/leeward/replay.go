@@ -129,7 +129,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	if c.Flags().Changed("shrink") {
 		return r.shrink(c, paths)
 	}
-	if err := errors.Join(r.check(), r.checkScreen(c)); err != nil {
+	if err := errors.Join(r.check(c), r.checkScreen(c)); err != nil {
 		return misused(c, err)
 	}
 	if len(r.axes) > 0 {
@@ -199,7 +199,7 @@ func (r *replaying) enough(ran int) error {
 }
 
 // check reports what makes no sense, or not together.
-func (r *replaying) check() error {
+func (r *replaying) check(c *cobra.Command) error {
 	if r.update && (r.overrides() || r.seed.set || r.seeds > 1) {
 		return errors.New("--update writes the transcript of the unchanged scenario: omit --seed, --seeds, --profile, --set, --until and --with")
 	}
@@ -207,6 +207,11 @@ func (r *replaying) check() error {
 		return errors.New("--html shows each scenario under one seed: omit --seeds")
 	}
 	_, problems := config.Resolve(r.profile, r.set)
+	for _, flag := range []string{"force", "tries"} {
+		if r.smallest == "" && c.Flags().Changed(flag) {
+			problems = append(problems, fmt.Errorf("--%s is for --shrink", flag))
+		}
+	}
 	return errors.Join(problems...)
 }
 

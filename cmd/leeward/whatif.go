@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/whatif"
 	"leeward/runtime/storm"
@@ -24,7 +26,7 @@ import (
 type wondering struct {
 	from    fleetSource
 	profile string
-	config  overrideFlag
+	config  configFlag
 	seed    seedFlag
 	kind    wordFlag
 	lasts   spanFlag
@@ -36,6 +38,12 @@ type wondering struct {
 	changes  []*whatif.Change
 	problems []error
 }
+
+// configFlag is a list of settings that hold before the changes.
+type configFlag struct{ overrideFlag }
+
+// Set reads one setting.
+func (f *configFlag) Set(s string) error { return f.add(s, "--config") }
 
 // changeFlag adds the changes of one flag to the list of all.
 type changeFlag struct {
@@ -89,7 +97,7 @@ Exit codes:
   leeward what-if -f docs/examples/fleet.yaml --condition us-1/Ready=False --set evictionWorkers=1 -o json
   leeward what-if -f docs/examples/fleet.yaml --taint eu-1=maintenance:NoExecute --taint eu-1=maintenance:NoExecute-@1h
   leeward what-if -f docs/examples/fleet.yaml --apply docs/examples/taint-policy.yaml --delete deployment/shop/cart --samples 5`,
-		Args: cobra.NoArgs,
+		Args: filesByFlag,
 		RunE: w.run,
 	}
 	w.addFlags(c)
@@ -129,7 +137,7 @@ func (w *wondering) addFlags(c *cobra.Command) {
 }
 
 // check reports every problem of the command line.
-func (w *wondering) check() error {
+func (w *wondering) check(c *cobra.Command) error {
 	problems := w.problems
 	if err := w.from.check(); err != nil {
 		problems = append(problems, err)
@@ -138,12 +146,21 @@ func (w *wondering) check() error {
 	if w.by != forecast.ByNamespace && w.by != forecast.KindRegion && w.by != forecast.KindCluster && (!is || label == "") {
 		problems = append(problems, fmt.Errorf("--by %q: want namespace, label:KEY, region or cluster", w.by))
 	}
-	_, wrong := config.Resolve(w.profile, w.config)
+	lost := slices.ContainsFunc(w.changes, func(c *whatif.Change) bool { return c.Flag == whatif.FlagLose })
+	for _, flag := range []string{"for", "kind"} {
+		if c.Flags().Changed(flag) && !lost && len(w.problems) == 0 {
+			problems = append(problems, fmt.Errorf("--%s says how something fails: name it with --lose", flag))
+		}
+	}
+	if len(w.problems) == 0 {
+		problems = append(problems, w.asked(nil).Misused())
+	}
+	_, wrong := config.Resolve(w.profile, w.config.overrideFlag)
 	return errors.Join(append(problems, wrong...)...)
 }
 
 func (w *wondering) run(c *cobra.Command, _ []string) error {
-	if err := w.check(); err != nil {
+	if err := w.check(c); err != nil {
 		return misused(c, err)
 	}
 	defer storm.CollectRarely(storm.MemoryThere())()
@@ -155,13 +172,10 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	asked := whatif.Config{
-		Fleet: fleet, Profile: w.profile, Set: w.config, Seed: w.seed.value, Startup: time.Duration(w.startup), Changes: w.changes,
-		Outage: whatif.Outage{Kind: messages.OutageKind(w.kind.word), For: time.Duration(w.lasts)}, By: w.by, Samples: int(w.samples), Read: manifestsOf,
-	}
+	asked := w.asked(fleet)
 	progress, wipe := progressOn(stderr)
 	asked.Progress = progress
-	result, err := whatif.Run(ctx, asked)
+	result, err := whatif.Run(ctx, *asked)
 	wipe()
 	if err != nil {
 		return unfinished(err, &w.from, "predicted to its end")
@@ -174,6 +188,14 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 		return &exitcode.Exit{Code: exitFailed}
 	}
 	return nil
+}
+
+// asked is the question about a fleet.
+func (w *wondering) asked(fleet *scenario.Scenario) *whatif.Config {
+	return &whatif.Config{
+		Fleet: fleet, Profile: w.profile, Set: w.config.overrideFlag, Seed: w.seed.value, Startup: time.Duration(w.startup), Changes: w.changes,
+		Outage: whatif.Outage{Kind: messages.OutageKind(w.kind.word), For: time.Duration(w.lasts)}, By: w.by, Samples: int(w.samples), Read: manifestsOf,
+	}
 }
 
 // manifestsOf reads the manifests of a file or a directory.

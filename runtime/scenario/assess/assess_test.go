@@ -123,7 +123,7 @@ func TestAWorkloadOnOneClusterIsToldWithItsMaxGroups(t *testing.T) {
 	require.Regexp(t, `raise maxGroups 1 by cluster, or all replicas fail together \(policy shop/web, fleet.yaml:\d+\)`, text)
 }
 
-func TestOnlyASpreadConstraintThatRefusesIsToBeLowered(t *testing.T) {
+func TestOnlyASpreadConstraintThatRefusesShouldBeLowered(t *testing.T) {
 	const spread, divide = "spreadConstraints: [{spreadByField: region, minGroups: %d, maxGroups: 2}, {spreadByField: cluster, minGroups: 2, maxGroups: 2}]", "replicaScheduling: {replicaSchedulingType: Divided, " +
 		"replicaDivisionPreference: Weighted, weightPreference: {dynamicWeight: AvailableReplicas}}"
 	for placement, changes := range map[string][]string{

@@ -160,7 +160,7 @@ func (c *Change) object(text string) error {
 // set reads "field=value", a setting.
 func (c *Change) set(text string) error {
 	var err error
-	if c.setting, err = config.ParseOverride(text, "--set "+text); err != nil {
+	if c.setting, err = config.ParseOverride(text, fmt.Sprintf("--%s %q", c.Flag, text)); err != nil {
 		return fmt.Errorf("setting: want field=value, not %q", text)
 	}
 	return nil

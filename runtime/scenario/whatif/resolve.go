@@ -137,7 +137,7 @@ func (r *resolver) target(c *Change) (scenario.Target, bool) {
 func (r *resolver) setting(c *Change) scenario.Action {
 	next := append(slices.Clip(r.settings), c.setting)
 	if _, problems := config.Resolve(r.fleet.Profile, slices.Concat(r.fleet.Config, next)); len(problems) > 0 {
-		r.bad(c, c.setting.Field, "%w", errors.Join(problems...))
+		r.problems = append(r.problems, problems...)
 		return nil
 	}
 	r.settings = next

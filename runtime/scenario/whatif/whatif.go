@@ -14,6 +14,7 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/rehearsal"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
@@ -52,7 +53,7 @@ type Config struct {
 
 // Run predicts. The error is a *forecast.Invalid where the input is at fault.
 func Run(ctx context.Context, c Config) (*Prediction, error) {
-	if err := c.bounded(); err != nil {
+	if err := errors.Join(c.Misused(), c.bounded()); err != nil {
 		return nil, &forecast.Invalid{Problem: err}
 	}
 	ready, err := forecast.Prepare(c.Fleet, c.Profile, c.Set, c.Startup)
@@ -75,8 +76,8 @@ func Run(ctx context.Context, c Config) (*Prediction, error) {
 	return result, err
 }
 
-// bounded reports what is too much or too little.
-func (c *Config) bounded() error {
+// Misused reports what is wrong with the question, whatever the fleet.
+func (c *Config) Misused() error {
 	var problems []error
 	if len(c.Changes) == 0 {
 		problems = append(problems, errors.New("name a change: --lose, --taint, --condition, --drain, --apply, --delete, --set or --scale"))
@@ -87,15 +88,21 @@ func (c *Config) bounded() error {
 	if c.Samples > MostSamples {
 		problems = append(problems, fmt.Errorf("--samples %d: must not be more than %d", c.Samples, MostSamples))
 	}
+	if c.Outage.For > MostLater {
+		problems = append(problems, fmt.Errorf("--for %s: must not be longer than %s", span.String(c.Outage.For), span.String(MostLater)))
+	}
+	return errors.Join(problems...)
+}
+
+// bounded reports a fleet that is too large.
+func (c *Config) bounded() error {
+	var problems []error
 	n := len(c.Fleet.Objects)
 	if n > mostObjects {
 		problems = append(problems, fmt.Errorf("the fleet has %d objects, more than %d", n, mostObjects))
 	}
 	if c.Samples <= MostSamples && n*c.Samples > mostSampled {
 		problems = append(problems, fmt.Errorf("--samples %d: of %d objects is more than %d together", c.Samples, n, mostSampled))
-	}
-	if c.Outage.For > MostLater {
-		problems = append(problems, fmt.Errorf("--for %s: must not be longer than %s", c.Outage.For, MostLater))
 	}
 	return errors.Join(problems...)
 }
