@@ -29,6 +29,8 @@ type OwnerSpec struct {
 	Selector *metav1.LabelSelector
 	// Template is that of the pods; nil for a MachineSet.
 	Template *corev1.PodTemplateSpec
+	// Hash is that of the ReplicaSet which a Deployment has for its template already, as in a dump of a cluster; empty: it makes one of its own.
+	Hash string
 	// Paused, Recreate, MaxSurge, MaxUnavailable and MinReady say how a Deployment rolls a new template out: not at all; all old pods go before
 	// new ones come; else with so many pods more, and so few fewer that have been ready for that long.
 	Paused, Recreate         bool

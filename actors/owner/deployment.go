@@ -1,10 +1,12 @@
 package owner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"leeward/actors"
@@ -27,27 +29,51 @@ const replaced = "its template was replaced"
 type set struct {
 	// template is that of its pods; a set without one has pods that were found, of a template that is not known.
 	template template
+	// source is the hash of the template. Its pods have another, where the ReplicaSet is one of a cluster that was dumped.
+	source string
 	// want is how many pods it must have.
 	want int
 	// active and available are how many it has, as of the last count.
 	active, available int
 }
 
-// applied has the newest set be that of a template. The pods that the owner has are of the one before.
-func (d *deployment) applied(o *Owner, t template) {
-	if len(d.sets) == 1 && d.newest().template.prefix != t.prefix && d.adopted {
+// applied has the newest set be that of a template, and returns the template with what its ReplicaSet adds. The pods that the owner has are of
+// the one before.
+func (d *deployment) applied(o *Owner, t template) template {
+	if !d.adopted {
+		d.sets = nil // nothing was done for them yet
+	}
+	source := hashOf(o.spec.Template)
+	at := slices.IndexFunc(d.sets, func(s *set) bool { return s.source == source })
+	if at >= 0 {
+		spec := t.spec
+		t = d.sets[at].template
+		t.spec = spec // pods go on sharing it
+	} else {
+		t = t.of(o.local, cmp.Or(o.spec.Hash, source))
+	}
+	if len(d.sets) == 1 && at < 0 {
 		for _, p := range o.pods { // order-free: each by itself
 			p.set = d.newest()
 		}
 	}
-	at := slices.IndexFunc(d.sets, func(s *set) bool { return s.template.prefix == t.prefix })
 	if at < 0 {
-		d.sets = append(d.sets, &set{template: t})
-		return
+		d.sets = append(d.sets, &set{template: t, source: source})
+		return t
 	}
 	newest := d.sets[at]
 	newest.template = t
 	d.sets = append(slices.Delete(d.sets, at, at+1), newest) // also where a change is taken back
+	return t
+}
+
+// of is the template as that of a ReplicaSet with a hash.
+func (t template) of(deployment, hash string) template {
+	t.prefix = deployment + "-" + hash
+	t.labels = with(t.labels, "pod-template-hash", hash)
+	t.controller = reference("apps/v1", messages.KindNameReplicaSet, t.prefix)
+	t.peers = &metav1.LabelSelector{MatchLabels: t.labels}
+	return t
 }
 
 func (d *deployment) newest() *set { return d.sets[len(d.sets)-1] }

@@ -132,3 +132,25 @@ func TestAStatefulSetRollsFromItsLastPodDown(t *testing.T) {
 	d.becomes("web-1", ready(0)).apply(pods(2, image("two")))
 	require.Empty(t, d.requests(), "OnDelete")
 }
+
+// A Deployment of a dumped cluster goes on with the ReplicaSet that it has there, also where that comes after it; a newer template has its own.
+func TestADeploymentGoesOnWithItsReplicaSet(t *testing.T) {
+	hashed := func(name string) *messages.OwnerSpec {
+		return pods(2, percent(quarter, quarter), image(name), func(s *messages.OwnerSpec) { s.Hash = "dumped" })
+	}
+	own := pods(2, percent(quarter, quarter), image("one"))
+	d := drive(t, "Deployment", hashed("one"), &messages.OwnerApplied{Spec: own})
+	created := d.created()
+	require.Len(t, created, 2)
+	require.Equal(t, "web-dumped", created[0].Controller.Name)
+	require.Equal(t, map[string]string{"app": "web", "pod-template-hash": "dumped"}, created[0].Labels)
+	require.Equal(t, created[0].Labels, created[0].Peers.MatchLabels)
+
+	require.Empty(t, d.apply(own).requests(), "it does not lose it again")
+	more, _ := d.apply(pods(2, percent(quarter, quarter), image("two"))).prefixes()
+	require.Len(t, more, 1)
+	require.NotContains(t, more, "web-dumped")
+	d = drive(t, "Deployment", own)
+	require.Len(t, d.names(), 2)
+	require.Empty(t, d.apply(hashed("one")).requests(), "what runs is not replaced for a ReplicaSet that is heard of late")
+}

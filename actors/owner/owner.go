@@ -161,12 +161,7 @@ func (o *Owner) applied(spec *messages.OwnerSpec) {
 	t.controller = reference("apps/v1", o.kindName(), o.local)
 	switch k := o.kind.(type) {
 	case *deployment:
-		hash := hashOf(spec.Template)
-		t.prefix = o.local + "-" + hash
-		t.labels = with(t.labels, "pod-template-hash", hash)
-		t.controller = reference("apps/v1", messages.KindNameReplicaSet, t.prefix)
-		t.peers = &metav1.LabelSelector{MatchLabels: t.labels}
-		k.applied(o, t)
+		t = k.applied(o, t)
 	case replicaSet:
 		t.peers = &metav1.LabelSelector{MatchLabels: t.labels}
 	case *statefulSet:

@@ -20,6 +20,8 @@ type Rules struct {
 	// Poll is how often the queue is looked at, counted from the instant Epoch. Zero: whenever there is a token.
 	Poll  time.Duration
 	Epoch time.Time
+	// Write is how long it takes to taint a node: after that the same look goes on with the next one, where there is a token.
+	Write time.Duration
 	// Sticky has a rate of exactly 1 not bring back a limiter that was switched off, as in Kubernetes.
 	Sticky bool
 }
@@ -30,6 +32,8 @@ type Zone struct {
 	rules   Rules
 	limiter nodelife.Limiter
 	queue   []messages.NodeQueued
+	// goesOn is when a look goes on that has tainted a node; zero: none does.
+	goesOn time.Time
 	// rate is what the limiter is set to at the end of this instant, where set.
 	rate float64
 	set  bool
@@ -86,10 +90,14 @@ func (z *Zone) work(now time.Time, out *actors.Outbox) {
 	if z.set {
 		z.limiter, z.set = z.limiter.Swap(z.rate, now, z.rules.Sticky), false
 	}
-	for len(z.queue) > 0 && z.polled(now).Equal(now) {
+	for len(z.queue) > 0 && z.looks(now).Equal(now) {
 		limiter, taken := z.limiter.Take(now)
+		z.goesOn = time.Time{}
 		if !taken {
 			return
+		}
+		if z.rules.Poll > 0 {
+			z.goesOn = now.Add(z.rules.Write)
 		}
 		z.limiter = limiter
 		out.TellAPIServer(&messages.TaintNode{Node: z.queue[0].Node})
@@ -112,13 +120,16 @@ func (z *Zone) next(now time.Time) time.Time {
 	if at.Before(now) {
 		at = now
 	}
-	return z.polled(at)
+	return z.looks(at)
 }
 
-// polled is when the queue is looked at, from an instant on.
-func (z *Zone) polled(from time.Time) time.Time {
+// looks is when the queue is looked at, from an instant on.
+func (z *Zone) looks(from time.Time) time.Time {
 	if z.rules.Poll <= 0 {
 		return from
+	}
+	if !from.After(z.goesOn) {
+		return z.goesOn
 	}
 	rest := from.Sub(z.rules.Epoch) % z.rules.Poll
 	if rest == 0 {

@@ -131,3 +131,15 @@ func TestControllersThatAreDownTaintNothing(t *testing.T) {
 	d.Tell(append(queued("n4", "n5"), &messages.ControllersStopped{}, &messages.ControllersStopped{Over: true})...).Told(apiServer, &messages.TaintNode{Node: "n4"})
 	require.Equal(t, []float64{11}, tainted(d, 15), "the bucket is no fuller than before")
 }
+
+// TestOneLookTaintsSeveralNodes where tokens come as fast as the controller writes; at a rate that is slower each waits for the next look.
+func TestOneLookTaintsSeveralNodes(t *testing.T) {
+	for rate, gap := range map[float64]time.Duration{100: 10 * time.Millisecond, 1000: 10 * time.Millisecond, 50: 100 * time.Millisecond} {
+		r := rules()
+		r.Rate, r.Write = rate, 10*time.Millisecond
+		d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+		d.Tell(queued("a", "b", "c")...).Told(apiServer, &messages.TaintNode{Node: "a"}).WakesIn(gap)
+		d.Advance(gap).Told(apiServer, &messages.TaintNode{Node: "b"}).WakesIn(gap)
+		d.Tell(&messages.ZoneRateSet{}).QuietFor(time.Hour)
+	}
+}

@@ -172,6 +172,7 @@ func (t *Tier) Delete(key api.Key) bool {
 		return false
 	}
 	delete(t.owners, name)
+	delete(t.sets, name)
 	t.kernel.Post(at(messages.KindOwner, string(name)), &messages.OwnerDeleted{})
 	t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name, Over: true})
 	if len(t.budgets) > 0 {

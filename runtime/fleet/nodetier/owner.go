@@ -2,6 +2,7 @@ package nodetier
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 // applyOwner has an owner keep up what its object says. One that is new hears of its nodes, if its kind looks at nodes.
 func (t *Tier) applyOwner(kind string, o api.Object) error {
 	if controller := metav1.GetControllerOf(o); kind == messages.KindNameReplicaSet && controller != nil && controller.Kind == messages.KindNameDeployment {
+		t.revise(o.(*appsv1.ReplicaSet), messages.NameOwner(messages.KindNameDeployment, o.GetNamespace(), controller.Name))
 		return nil // as in a dump of a cluster: its Deployment keeps its pods up
 	}
 	spec, err := ownerSpec(o)
@@ -44,6 +46,7 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 	if t.owners[name] == nil && kind == messages.KindNameDaemonSet {
 		t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name})
 	}
+	spec.Hash = t.hashOf(name, spec)
 	if before := t.owners[name]; before != nil && !equality.Semantic.DeepEqual(before.Template, spec.Template) {
 		t.rolled[name] = true
 	}
@@ -53,6 +56,35 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 		t.tellScale(name)
 	}
 	return nil
+}
+
+// revise notes a ReplicaSet of a Deployment, as in a dump of a cluster. Where the template of the Deployment is that of the ReplicaSet, its pods go on
+// having the hash of that: others count them as of one kind.
+func (t *Tier) revise(s *appsv1.ReplicaSet, of messages.OwnerName) {
+	t.sets[of] = append(slices.DeleteFunc(t.sets[of], func(other *appsv1.ReplicaSet) bool { return other.Name == s.Name }), s)
+	spec := t.owners[of]
+	if spec == nil || spec.Hash != "" {
+		return
+	}
+	if hash := t.hashOf(of, spec); hash != "" {
+		known := *spec
+		known.Hash = hash
+		t.owners[of] = &known
+		t.kernel.Post(at(messages.KindOwner, string(of)), &messages.OwnerApplied{Spec: &known})
+	}
+}
+
+// hashOf is the hash of the ReplicaSet that a Deployment has for its template, empty where there is none. Source: FindNewReplicaSet.
+func (t *Tier) hashOf(of messages.OwnerName, spec *messages.OwnerSpec) string {
+	for _, s := range t.sets[of] {
+		template := s.Spec.Template.DeepCopy()
+		hash := template.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+		delete(template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+		if equality.Semantic.DeepEqual(template, spec.Template) {
+			return hash
+		}
+	}
+	return ""
 }
 
 // partition is the first ordinal whose pod a rolling update replaces.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors/apiclient"
@@ -40,6 +41,8 @@ type Tier struct {
 	// scheduler is the machine of its address, for ExplainPod.
 	scheduler *podscheduler.PodScheduler
 	owners    map[messages.OwnerName]*messages.OwnerSpec
+	// sets are the ReplicaSets of Deployments that are known as objects.
+	sets map[messages.OwnerName][]*appsv1.ReplicaSet
 	// rolled are the owners whose template was replaced.
 	rolled map[messages.OwnerName]bool
 	// budgets are the PodDisruptionBudgets that there are.
@@ -72,7 +75,7 @@ type Config struct {
 func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
 		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, follows: c.Follows, epoch: c.Start,
-		owners: map[messages.OwnerName]*messages.OwnerSpec{}, rolled: map[messages.OwnerName]bool{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
+		owners: map[messages.OwnerName]*messages.OwnerSpec{}, rolled: map[messages.OwnerName]bool{}, sets: map[messages.OwnerName][]*appsv1.ReplicaSet{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
 		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{},
 	}
 	t.server = apiserver.New(apiserver.Rules{
@@ -202,7 +205,7 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 	t.zones[name] = true
 	rules := zone.Rules{Rate: t.settings.NodeEvictionRate, Epoch: t.epoch, Sticky: !t.settings.ZoneRateRecovers}
 	if t.settings.NodeMonitorPeriod > 0 {
-		rules.Poll, rules.Epoch = poll, t.epoch.Add(poll/2)
+		rules.Poll, rules.Write, rules.Epoch = poll, write, t.epoch.Add(poll/2)
 	}
 	a := at(messages.KindZone, string(name))
 	host[messages.ToZone](t, a, zone.New(name, rules))
@@ -213,13 +216,18 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 // here. Source: nodeEvictionPeriod of the node lifecycle controller.
 const poll = 100 * time.Millisecond
 
+// write is how long a request of a controller takes. Source: the recordings of a control plane on one machine.
+const write = 10 * time.Millisecond
+
 // passLasts is how long a health pass takes. Kubernetes writes a status for each node that is silent, which takes some hundredths of a second here
-// and there: for one seed in eight a zone looks at its queue meanwhile, and taints a node although all zones are about to count as disrupted.
+// and there: for one seed in four a zone looks at its queue meanwhile, once or more often, and taints nodes although all zones are about to count
+// as disrupted.
 func (t *Tier) passLasts() time.Duration {
-	if t.settings.NodeMonitorPeriod > 0 && draw.Hash(t.seed, "health pass")%8 == 0 {
-		return poll/2 + 10*time.Millisecond
+	chance := draw.Hash(t.seed, "health pass")
+	if t.settings.NodeMonitorPeriod <= 0 || chance%4 != 0 {
+		return 0
 	}
-	return 0
+	return poll/2 + write<<(chance/4%6)
 }
 
 // Settled ends the actors of what does not exist any more. The host calls it when an instant is settled.

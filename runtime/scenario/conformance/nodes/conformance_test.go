@@ -3,7 +3,6 @@ package nodes
 import (
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,17 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// seeds are those of the replays: first the ones that show what chance does seldom, as a health pass that takes long, then any others.
+var seeds = []uint64{1, 4, 8, 12, 27, 44, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 16}
+
 // phases are the ways in which a replay may lie to what a recording does not tell.
 func (r *recording) phases(period time.Duration) (all []phase) {
-	const steps, beats, seeds = 8, 4, 12
-	for seed := range uint64(seeds) {
+	const steps, beats = 8, 4
+	for _, seed := range seeds {
 		for i := range steps {
+			p := phase{behind: (period * time.Duration(i) / steps).Truncate(time.Millisecond), seed: seed, apart: true}
+			all = append(all, p)
+			p.apart = false
 			for j := range beats {
-				all = append(all, phase{
-					behind: (period * time.Duration(i) / steps).Truncate(time.Millisecond),
-					beat:   (seconds(r.Script.Kubelet.LeaseRenewSeconds) * time.Duration(j) / beats).Truncate(time.Millisecond),
-					seed:   seed + 1,
-				})
+				p.beat = (seconds(r.Script.Kubelet.LeaseRenewSeconds) * time.Duration(j) / beats).Truncate(time.Millisecond)
+				all = append(all, p)
 			}
 		}
 	}
@@ -32,11 +34,6 @@ func (r *recording) phases(period time.Duration) (all []phase) {
 // tolerated is how much earlier or later than in a replay something was seen: a control plane takes some time, its passes drift, and a
 // phase is met to an eighth of a period.
 var tolerated = tolerance{earlier: 0.45, later: 0.6}
-
-// unlike are the scripts that are not replayed as recorded, and why.
-var unlike = map[string]string{
-	"r17-seed1017": "pods are placed otherwise, which Kubernetes leaves to chance",
-}
 
 // class names a node by all that tells it from others: its zone, what it had at first, and what was done to it.
 func (r *recording) class(name string) string {
@@ -70,45 +67,32 @@ func (r *recording) best(t *testing.T) (fewest []string) {
 	return fewest
 }
 
-var repeat = regexp.MustCompile(`-run[0-9]+$`)
-
-// scripts are the recordings of each script: repeats show what a real control plane leaves to chance.
-func scripts(t *testing.T) map[string][]*recording {
+// all are the recordings. Some are repeats of one script, -run2 and so on: they show what a real control plane leaves to chance.
+func all(t *testing.T) map[string]*recording {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(t, err)
 	require.Len(t, files, 92)
-	all := map[string][]*recording{}
+	all := map[string]*recording{}
 	for _, file := range files {
-		script := repeat.ReplaceAllString(strings.TrimSuffix(filepath.Base(file), ".json"), "")
-		all[script] = append(all[script], read(t, file))
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = read(t, file)
 	}
 	return all
 }
 
-// Under profile kubernetes every script goes as one of its recordings went, in some phase.
+// Under profile kubernetes a replay goes as each recording went, in some phase: where repeats of a script went differently, each outcome is one of
+// those of the replays.
 func TestKubernetesIsReplayedAsRecorded(t *testing.T) {
-	all := scripts(t)
+	all := all(t)
 	for _, script := range slices.Sorted(maps.Keys(all)) {
 		t.Run(script, func(t *testing.T) {
-			var fewest []string
-			for i, r := range all[script] {
-				some := r.best(t)
-				if len(some) == 0 {
-					require.NotContains(t, unlike, script, "it is replayed as recorded now")
-					return
-				}
-				if i == 0 || len(some) < len(fewest) {
-					fewest = some
-				}
-			}
-			require.Contains(t, unlike, script, strings.Join(fewest, "\n"))
+			require.Empty(t, strings.Join(all[script].best(t), "\n"))
 		})
 	}
 }
 
 // The comparison sees every kind of difference.
 func TestDifferencesAreSeen(t *testing.T) {
-	r := scripts(t)["c05-heartbeat-stops"][0]
+	r := all(t)["c05-heartbeat-stops"]
 	require.Empty(t, r.best(t))
 	evicted := func(a *account) *life {
 		i := slices.IndexFunc(a.pods, func(l life) bool { return l.condemned != never })

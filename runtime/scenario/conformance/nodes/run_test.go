@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +33,9 @@ type phase struct {
 	behind time.Duration
 	// beat is how far the renewals of Leases are behind the first pass.
 	beat time.Duration
-	seed uint64
+	// apart is set where each kubelet renews its Lease at an instant of its own, which the seed says.
+	apart bool
+	seed  uint64
 }
 
 // run is one replay of a recording.
@@ -53,7 +56,7 @@ type run struct {
 func (r *recording) replayed(t *testing.T, p phase) *account {
 	t.Helper()
 	settings := r.settings(t)
-	kubelet := messages.KubeletBehaviour{LeasePeriod: seconds(r.Script.Kubelet.LeaseRenewSeconds)}
+	kubelet := messages.KubeletBehaviour{LeasePeriod: seconds(r.Script.Kubelet.LeaseRenewSeconds), LeasePhase: p.apart}
 	kubelets := map[messages.NodeName]messages.KubeletBehaviour{}
 	for _, n := range r.Script.Nodes {
 		kubelets[messages.NodeName(n.Name)] = kubelet
@@ -136,6 +139,9 @@ func (x *run) prepare() {
 		if _, is := o.(*corev1.Pod); !is {
 			owners[o.GetName()] = o
 			x.apply(o)
+			if d, is := o.(*appsv1.Deployment); is {
+				x.apply(recordedSet(d))
+			}
 		}
 	}
 	for i := range x.Observed.InitialPods {
@@ -196,7 +202,7 @@ func (x *run) initialPod(s *sighting, owners map[string]api.Object) *corev1.Pod 
 	case owner != nil:
 		p = x.podOf(owner, name)
 		if owned {
-			p.Name = name + "-initial-" + ordinal
+			p.Name += "-initial-" + ordinal
 		}
 	default:
 		p = x.ownPod(name)
@@ -254,13 +260,29 @@ func (x *run) podOf(owner api.Object, name string) *corev1.Pod {
 	require.NoError(x.t, json.Unmarshal(data, &o))
 	yes, kind := true, owner.GetObjectKind().GroupVersionKind().Kind
 	ref := metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: owner.GetName(), UID: "recorded", Controller: &yes}
-	if kind == messages.KindNameDeployment {
-		ref.Kind, ref.Name = messages.KindNameReplicaSet, owner.GetName()+"-recorded"
+	labels := maps.Clone(o.Spec.Template.Labels)
+	if d, is := owner.(*appsv1.Deployment); is {
+		set := recordedSet(d)
+		ref.Kind, ref.Name, labels = messages.KindNameReplicaSet, set.Name, set.Spec.Template.Labels
+		name = set.Name
 	}
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(o.Spec.Template.Labels), Finalizers: o.Spec.Template.Finalizers, OwnerReferences: []metav1.OwnerReference{ref}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Finalizers: o.Spec.Template.Finalizers, OwnerReferences: []metav1.OwnerReference{ref}},
 		Spec:       o.Spec.Template.Spec,
 	}
+}
+
+// recordedSet is the ReplicaSet that a Deployment had at first. A recording does not tell its hash.
+func recordedSet(d *appsv1.Deployment) *appsv1.ReplicaSet {
+	yes := true
+	s := &appsv1.ReplicaSet{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: messages.KindNameReplicaSet}, ObjectMeta: metav1.ObjectMeta{
+		Namespace: d.Namespace, Name: d.Name + "-recorded",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: messages.KindNameDeployment, Name: d.Name, UID: "recorded", Controller: &yes}},
+	}}
+	d.Spec.Template.DeepCopyInto(&s.Spec.Template)
+	s.Spec.Template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = "recorded"
+	s.Spec.Selector = &metav1.LabelSelector{MatchLabels: s.Spec.Template.Labels}
+	return s
 }
 
 // ownPod is a pod of the script.
@@ -416,8 +438,8 @@ func (x *run) initial(pod messages.PodName) *sighting {
 	_, name := pod.Split()
 	for i := range x.Observed.InitialPods {
 		s := &x.Observed.InitialPods[i]
-		owner, ordinal, _ := strings.Cut(s.Name, "/")
-		if s.Name == name || name == owner+"-initial-"+ordinal {
+		owner, ordinal, owned := strings.Cut(s.Name, "/")
+		if s.Name == name || owned && (name == owner+"-initial-"+ordinal || name == owner+"-recorded-initial-"+ordinal) {
 			return s
 		}
 	}
