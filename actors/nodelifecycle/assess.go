@@ -77,7 +77,7 @@ func (l *Lifecycle) tell(disrupted bool, out *actors.Outbox) {
 	}
 	l.disrupted = disrupted
 	m := &messages.NodesDisrupted{Over: !disrupted}
-	if l.rules.Lasts > 0 {
+	if l.lasts() > 0 {
 		m.Pass = l.passed
 	}
 	for _, name := range l.all() {

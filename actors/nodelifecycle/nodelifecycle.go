@@ -29,6 +29,10 @@ type Rules struct {
 	// Lasts is how long after a pass zones are assessed: its writes take that long. Zones go on meanwhile.
 	Lasts  time.Duration
 	Limits nodelife.Limits
+	// QPS and Burst limit the requests of the controller: a pass that finds many silent nodes lasts until it has written what it found. --kube-api-qps,
+	// --kube-api-burst. A QPS of 0 is no limit.
+	QPS   float64
+	Burst int
 }
 
 // Lifecycle is the node lifecycle of one cluster.
@@ -50,6 +54,8 @@ type Lifecycle struct {
 	// passing is set from a pass, which was at passed, until its end, when zones are assessed.
 	passing bool
 	passed  time.Time
+	// silent is how many nodes the last pass found to be silent.
+	silent int
 	// down: the controllers are.
 	down bool
 }
@@ -96,6 +102,9 @@ func (l *Lifecycle) observed(now time.Time, m *messages.NodeObserved, out *actor
 	}
 	if !known && l.disrupted {
 		out.TellNode(m.Node, &messages.NodesDisrupted{})
+	}
+	if l.passing && known && m.Ready == corev1.ConditionUnknown && before.Ready != m.Ready {
+		l.silent++
 	}
 	if l.count(&before, -1); m.Gone {
 		delete(l.nodes, m.Node)
@@ -163,7 +172,7 @@ func (l *Lifecycle) restarted(now time.Time) {
 // woken is a pass, or the end of one. Nodes have done their part in between.
 func (l *Lifecycle) woken(now time.Time, out *actors.Outbox) {
 	switch {
-	case l.passing && now.Before(l.passed.Add(l.rules.Lasts)): // it heard of a node meanwhile
+	case l.passing && now.Before(l.passed.Add(l.lasts())): // it heard of a node meanwhile
 	case l.passing:
 		l.passing = false
 		l.assess(out)
@@ -188,9 +197,22 @@ func (l *Lifecycle) pass(now time.Time, out *actors.Outbox) {
 	for _, name := range to {
 		out.TellNode(name, &messages.HealthPass{Period: l.rules.Period})
 	}
-	l.passed = now
+	l.passed, l.silent = now, 0
 	l.passing = len(to) > 0 || l.everyone || l.changed && l.since.Before(now)
 	l.due, l.everyone = time.Time{}, false
+}
+
+// perSilent is how many requests the controller makes for a node that is silent, and for a pod there: the status of each and an Event about it, and a
+// taint. Source: a recorded pass over 40 nodes with a pod each, of which 26 fail, takes 5 s at 20 requests a second.
+const perSilent = 5
+
+// lasts is how long the pass takes that was last.
+func (l *Lifecycle) lasts() time.Duration {
+	waiting := perSilent*l.silent - l.rules.Burst
+	if l.rules.QPS <= 0 || waiting <= 0 {
+		return l.rules.Lasts
+	}
+	return l.rules.Lasts + time.Duration(float64(waiting)/l.rules.QPS*float64(time.Second))
 }
 
 // waitSince are the nodes that a pass goes to, by name.
@@ -218,7 +240,7 @@ func (l *Lifecycle) next(now time.Time) time.Time {
 	case l.down:
 		return time.Time{}
 	case l.passing:
-		return l.passed.Add(l.rules.Lasts)
+		return l.passed.Add(l.lasts())
 	case l.changed && l.rules.Period <= 0:
 		return now
 	case l.rules.Period <= 0 || !l.changed && len(l.waiting) == 0:

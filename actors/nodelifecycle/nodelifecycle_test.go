@@ -283,3 +283,30 @@ func TestAPassThatLasts(t *testing.T) {
 	n.Told(nodeAt("a"), &messages.NodesDisrupted{Pass: actorstest.Start.Add(5 * time.Second)})
 	require.NotEmpty(t, n.Facts())
 }
+
+// TestAPassOverManySilentNodesWaitsForTheClient: what is over the burst is written at its rate, and zones go on until it is.
+func TestAPassOverManySilentNodesWaitsForTheClient(t *testing.T) {
+	for burst, want := range map[int]time.Duration{30: 5 * time.Second, 130: 0, 129: 50 * time.Millisecond} {
+		limited := kubernetes
+		limited.Period, limited.QPS, limited.Burst = time.Minute, 20, burst
+		n := actorstest.NewNetwork(t, nil)
+		at := messages.Address{Kind: messages.KindNodeLifecycle}
+		actorstest.Join[messages.ToNodeLifecycle](n, at, nodelifecycle.New(limited))
+		for i := range 40 {
+			name := messages.NodeName(rune('A' + i))
+			if o := observed(name, "z", "True"); i < 26 {
+				actorstest.Join(n, nodeAt(string(name)), &silent{name: name})
+				n.Post(at, waits(o))
+			} else {
+				n.Post(at, o)
+			}
+		}
+		n.Advance(0).Quiet()
+		n.Advance(time.Minute)
+		if want > 0 {
+			require.Empty(t, n.Facts(), want)
+			n.Advance(want)
+		}
+		n.Recorded(state("z", nodelife.PartialDisruption, 14, 26, 0.5))
+	}
+}

@@ -90,7 +90,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, t.scheduler)
 	s := t.settings
 	host[messages.ToNodeLifecycle](t, at(messages.KindNodeLifecycle, ""), nodelifecycle.New(nodelifecycle.Rules{
-		Period: s.NodeMonitorPeriod, Epoch: t.epoch, Lasts: t.passLasts(),
+		Period: s.NodeMonitorPeriod, Epoch: t.epoch, Lasts: t.passLasts(), QPS: s.KubeAPIQPS, Burst: s.KubeAPIBurst,
 		Limits: nodelife.Limits{
 			Rate: s.NodeEvictionRate, SecondaryRate: s.SecondaryNodeEvictionRate, LargeCluster: s.LargeClusterSizeThreshold,
 			Threshold: float32(s.UnhealthyZoneThreshold),
