@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -29,4 +30,11 @@ func TestTheLaterOfTwoInstants(t *testing.T) {
 	require.Equal(t, noon.Add(1), actors.Later(noon.Add(1), noon))
 	require.Equal(t, noon, actors.Later(time.Time{}, noon), "no instant comes before any other")
 	require.Equal(t, noon, actors.Later(noon, time.Time{}))
+}
+
+func TestSecondsDoNotWrap(t *testing.T) {
+	require.Equal(t, 5*time.Second, actors.Seconds(5))
+	require.Equal(t, -5*time.Second, actors.Seconds(-5))
+	require.Greater(t, actors.Seconds(math.MaxInt64), 292*365*24*time.Hour)
+	require.Less(t, actors.Seconds(math.MinInt64), -292*365*24*time.Hour)
 }

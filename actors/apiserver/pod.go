@@ -255,7 +255,7 @@ func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Out
 		return
 	}
 	grace := gracePeriod(p, m)
-	until := metav1.Time{Time: now.Add(time.Duration(grace) * time.Second)}
+	until := metav1.Time{Time: now.Add(actors.Seconds(grace))}
 	if p.terminating() && (p.ended || grace > 0 && !until.Before(p.object.DeletionTimestamp)) {
 		return
 	}
@@ -273,17 +273,21 @@ func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Out
 	}
 }
 
-// gracePeriod is how many seconds a pod has to end once it is deleted.
+// gracePeriod is how many seconds a pod has to end once it is deleted; a negative period is one second.
 func gracePeriod(p *pod, m *messages.DeletePod) int64 {
+	period := int64(corev1.DefaultTerminationGracePeriodSeconds)
 	switch own := p.object.Spec.TerminationGracePeriodSeconds; {
 	case p.node() == "", p.finished():
 		return 0
 	case m.GracePeriodSeconds != nil:
-		return max(0, *m.GracePeriodSeconds)
+		period = *m.GracePeriodSeconds
 	case own != nil:
-		return max(0, *own)
+		period = *own
 	}
-	return corev1.DefaultTerminationGracePeriodSeconds
+	if period < 0 {
+		return 1
+	}
+	return period
 }
 
 // podEnded removes a pod that its kubelet has ended.

@@ -50,6 +50,11 @@ func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func
 	if err := e.open(c); err != nil {
 		return err
 	}
+	if len(targets) > 1 { // as kubectl: where one does not exist, none is changed
+		if err := e.exist(c.Context(), targets); err != nil {
+			return refused(err)
+		}
+	}
 	return refused(e.each(c.Context(), targets, func(ctx context.Context, t target) error {
 		said := ""
 		err := e.object(ctx, t, func(o api.Object) (map[string]any, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,7 +22,7 @@ var patience = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.1, Jitter
 
 const editExitCodes = `Exit codes:
   0  done, or nothing to change
-  1  the server refused the change or did not answer; the lines printed before are done
+  1  the server refused a change or did not answer; what was printed as done is done
   2  the command line is invalid
   3  an internal error, or a file that cannot be written`
 
@@ -72,15 +73,43 @@ func (e *editing) connect(c *cobra.Command) (err error) {
 
 // each does something to each of the objects that are meant, or that flags choose, and stops at the first error.
 func (e *editing) each(ctx context.Context, targets []target, do func(context.Context, target) error) error {
-	if len(targets) == 0 {
-		var err error
-		if targets, err = e.selected(ctx); err != nil {
-			return err
-		}
+	targets, err := e.orSelected(ctx, targets)
+	if err != nil {
+		return err
 	}
 	for _, t := range targets {
 		if err := do(ctx, t); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// every does something to each of some objects, also to those after one that fails, as kubectl does. The error is that of all that fail.
+func (e *editing) every(ctx context.Context, targets []target, do func(context.Context, target) error) error {
+	targets, err := e.orSelected(ctx, targets)
+	errs := []error{err}
+	for _, t := range targets {
+		if ctx.Err() == nil {
+			errs = append(errs, do(ctx, t))
+		}
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// orSelected are the named objects, or those that flags choose where none is named.
+func (e *editing) orSelected(ctx context.Context, named []target) ([]target, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	return e.selected(ctx)
+}
+
+// exist is an error where one of some objects does not.
+func (e *editing) exist(ctx context.Context, targets []target) error {
+	for _, t := range targets {
+		if _, err := e.from.Get(ctx, t.resource, t.namespace, t.name); err != nil {
+			return fmt.Errorf("read %s: %w", t, err)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages/api"
@@ -34,7 +35,7 @@ too: which pods would be evicted, when and why, and where others would run in th
 the change on a copy of them, by the rules of Kubernetes. With -f it reads manifests or a scenario instead, and previews what the change
 would do to that cluster once its pods run; it writes nothing.
 Unlike karmadactl, it loses no taint that another client writes at the same time: it repeats the edit on the new
-object, for 15 to 31 seconds.
+object, for 15 to 31 seconds. What it cannot do to one object keeps it from no other.
 
 ` + editExitCodes,
 		Example: `  leeward taint clusters member2 maintenance=rack4:NoExecute
@@ -60,7 +61,7 @@ func (t *tainting) run(c *cobra.Command, args []string) error {
 	if err := t.open(c); err != nil {
 		return err
 	}
-	err = t.each(c.Context(), targets, func(ctx context.Context, at target) error {
+	err = t.every(c.Context(), targets, func(ctx context.Context, at target) error {
 		var done string
 		err := t.object(ctx, at, func(o api.Object) (map[string]any, error) {
 			after, did, err := retaint(o, changes, t.overwrite)
@@ -134,11 +135,15 @@ func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Tain
 		return nil, "", fmt.Errorf("%s %s already has %s taint(s) with same effect(s) and --overwrite is false", kind, o.GetName(), strings.Join(there, ","))
 	}
 	after = slices.Clone(has)
+	var missing []error
 	for i := range c.Remove {
 		var found bool
 		if after, found = taint.Remove(after, c.Remove[i].Key, c.Remove[i].Effect); !found {
-			return nil, "", fmt.Errorf("taint %q not found", taint.String(&c.Remove[i]))
+			missing = append(missing, fmt.Errorf("taint %q not found", taint.String(&c.Remove[i])))
 		}
+	}
+	if err := utilerrors.NewAggregate(missing); err != nil { // in kubectl's words: [taint "a" not found, taint "b" not found]
+		return nil, "", err
 	}
 	for _, t := range c.Add {
 		after, _ = taint.Add(after, t)

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -94,7 +95,9 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
-		return validateNodeTaints(o.Spec.Taints)
+		return append(validateNodeTaints(o.Spec.Taints), validateNodeAmounts(&o.Status)...)
+	case *coordinationv1.Lease:
+		return validateLease(&o.Spec, spec)
 	case *policyv1.PodDisruptionBudget:
 		return validatePodBudget(&o.Spec, spec)
 	case *corev1.Event:

@@ -131,12 +131,12 @@ func QOSClassOf(p *corev1.Pod) corev1.PodQOSClass {
 	return corev1.PodQOSBurstable
 }
 
-// validatePod finds what an API server refuses of the tolerations of a pod that is new, or replaces old.
+// validatePod finds what an API server refuses of a pod that is new, or of the tolerations of one that replaces old: the rest of it cannot change.
 func validatePod(p *corev1.Pod, old any, s *messages.Settings, spec *field.Path) field.ErrorList {
 	path := spec.Child("tolerations")
 	before, replaces := old.(*corev1.Pod)
 	if !replaces {
-		return validatePodTolerations(p.Spec.Tolerations, s.NumericTolerations, path)
+		return append(validatePodTolerations(p.Spec.Tolerations, s.NumericTolerations, path), validatePlacing(&p.Spec, spec)...)
 	}
 	errs := validatePodChange(p, before, spec)
 	numeric := s.NumericTolerations || usesNumeric(before.Spec.Tolerations)

@@ -179,11 +179,7 @@ func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSp
 		}
 	}
 	errs = append(errs, validatePodTolerations(template.Spec.Tolerations, numeric, spec.Child("template", "spec", "tolerations"))...)
-	for i, c := range template.Spec.Containers {
-		container := spec.Child("template", "spec", "containers").Index(i)
-		errs = append(errs, validateNeeds(&c.Resources, container.Child("resources"))...)
-	}
-	return errs
+	return append(errs, validatePlacing(&template.Spec, spec.Child("template", "spec"))...)
 }
 
 // validateNeeds wants no amount of a container to be negative, and no request to exceed its limit.

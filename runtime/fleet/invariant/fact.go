@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"leeward/actors"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -24,7 +25,7 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 	added := m.added(s, f.Cluster, g.Taint)
 	m.check(NeverEarly, added != nil, v, "the cluster has no taint %s:%s", g.Taint.Key, g.Taint.Effect)
 	if t := g.Toleration; t != nil && t.TolerationSeconds != nil && added != nil && !added.IsZero() {
-		at := added.Add(time.Duration(*t.TolerationSeconds) * time.Second)
+		at := added.Add(actors.Seconds(*t.TolerationSeconds))
 		m.check(NeverEarly, !now.Before(at), v, "the taint is tolerated for another %s", at.Sub(now))
 		return
 	}

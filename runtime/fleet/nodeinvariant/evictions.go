@@ -132,7 +132,7 @@ func (m *Monitor) toleratedUntil(t *corev1.Taint, tolerations []corev1.Toleratio
 	case t.TimeAdded != nil:
 		at = t.TimeAdded.Time
 	}
-	return at.Add(time.Duration(least) * time.Second), true
+	return at.Add(actors.Seconds(least)), true
 }
 
 // deadline is when a pod must leave; false: it need not.
