@@ -90,6 +90,18 @@ func TestWhatIfAndExplainAskAServer(t *testing.T) {
 	require.Empty(t, s.Requests(), "nothing is written at the server")
 }
 
+// TestWhatIfGoesByTheGovernorOfAServer, as that of a Karmada which Leeward is attached to: its pause holds what it would otherwise predict.
+func TestWhatIfGoesByTheGovernorOfAServer(t *testing.T) {
+	t.Chdir("../..")
+	s := servedFleet(t, runningFleet(t))
+	s.Put("/apis/leeward.dev/v1alpha1/governors/fleet", `{"apiVersion": "leeward.dev/v1alpha1", "kind": "Governor", "metadata": {"name": "fleet"}, "spec": {"pause": {"reason": "freeze"}}}`)
+	code, out, problems := at(t, s, "what-if --lose region=eu")
+	require.Equal(t, 1, code, problems)
+	require.Contains(t, out, "predicted: 4 evictions would be blocked\n")
+	require.NotContains(t, out, "would be evicted")
+	require.Empty(t, s.Requests(), "nothing is written at the server")
+}
+
 func TestAServerForbidsWhatItDoesNotHave(t *testing.T) {
 	t.Chdir("../..")
 	s := servedFleet(t, runningFleet(t))

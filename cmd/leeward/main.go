@@ -58,7 +58,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(replayCommand(), topCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), recordCommand(), assessCommand())
 	root.AddCommand(explainCommand(), whatIfCommand(), lintCommand(), diffCommand(), initCommand(), shadowCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
-	root.AddCommand(joinCommand(), unjoinCommand())
+	root.AddCommand(joinCommand(), unjoinCommand(), attachCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
 	manual.AddTo(root)
 	exitcode.Classify(root, internal)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages/api"
+	"leeward/runtime/client/install"
 	"leeward/runtime/daemon/attach/karmada"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/store"
@@ -60,13 +62,34 @@ func placedOn(b *api.ResourceBinding, names ...string) bool {
 func newActingPlane(t *testing.T) *otherPlane {
 	t.Helper()
 	o := newOtherPlane(t)
-	for _, name := range []string{"leeward-system", "karmada-system"} {
-		o.create(catalog.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	}
+	o.create(catalog.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-system"}})
 	o.workload("web")
-	o.create(catalog.Of(store.GovernorKey), &api.Governor{ObjectMeta: metav1.ObjectMeta{Name: api.GovernorName}})
-	o.allowOnly("attach-karmada-acting.yaml")
+	require.Equal(t, []string{"created", "created", "created", "created", "created", "created", "created", "created", "created", "created", "kept", "kept", "kept", "created"}, o.install())
+	o.allowOnly(install.Act, install.Karmada)
 	return o
+}
+
+// install installs what acting needs, and says what was done to each object.
+func (o *otherPlane) install() (did []string) {
+	o.t.Helper()
+	i := install.Installation{
+		Client: o.objects, Choice: install.Choice{Role: install.Act, Server: install.Karmada, Namespace: install.DefaultNamespace, Scheduler: "canary"},
+		Tell: func(s *install.Step) error {
+			did = append(did, s.Did)
+			return nil
+		},
+	}
+	require.NoError(o.t, i.Install(o.t.Context()))
+	return did
+}
+
+// uninstall takes it back, and says what was deleted.
+func (o *otherPlane) uninstall() (did []string, err error) {
+	r := install.Removal{Client: o.objects, Server: install.Karmada, Namespace: install.DefaultNamespace, Clock: clock.New(), Tell: func(s *install.Step) error {
+		did = append(did, s.String())
+		return nil
+	}}
+	return did, r.Uninstall(o.t.Context())
 }
 
 // TestCutOverOnePolicyAndRollBack does what docs/attach.md says, with the rights of the example, none of which it does without.
@@ -82,6 +105,9 @@ func TestCutOverOnePolicyAndRollBack(t *testing.T) {
 		return placedOn(b, "m1", "m3") && len(b.Spec.GracefulEvictionTasks) == 1 && b.Status.SchedulerObservedGeneration == b.Generation
 	})
 	a.answers(t, "/metrics", `leeward_attach_mode{mode="acting"} 1`)
+	done, err := o.uninstall()
+	require.ErrorContains(t, err, "acts by the Lease leeward-system/leewardd-karmada-leeward: stop it first")
+	require.Empty(t, done)
 	a.answers(t, "/metrics", `leeward_attach_requests_total{outcome="served",verb="patch"}`)
 	o.work("web", "m3")
 	a.await(t, "eviction ended")
@@ -94,6 +120,14 @@ func TestCutOverOnePolicyAndRollBack(t *testing.T) {
 	for _, r := range o.requests() {
 		require.NotContains(t, r.URL.Path, "deployments")
 	}
+	again := o.install()
+	require.NotContains(t, again, "created")
+	require.NotContains(t, again, "configured")
+	done, err = o.uninstall()
+	require.NoError(t, err)
+	require.Contains(t, done, "clusterrole/leewardd-karmada-acting deleted")
+	require.Equal(t, "namespace/leeward-system deleted", done[len(done)-1])
+	require.Len(t, done, 11)
 }
 
 // TestCutOverAFleet does, too; then a karmada-scheduler is started beside it.
@@ -110,7 +144,7 @@ func TestCutOverAFleet(t *testing.T) {
 		found, err := o.objects.Get(t.Context(), catalog.Of(store.GovernorKey), "", api.GovernorName)
 		return err == nil && len(found.(*api.Governor).Status.Permits) > 0
 	}, time.Minute, 10*time.Millisecond)
-	rights := rightsOf(t, "attach-karmada-acting.yaml")
+	rights := rightsOf(t, install.Act, install.Karmada)
 	asked := rightsAsked(o.requests())
 	for _, one := range rights {
 		for _, verb := range one.Verbs {

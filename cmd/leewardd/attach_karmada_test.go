@@ -22,6 +22,7 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages/api"
 	"leeward/runtime/client"
+	"leeward/runtime/client/install"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/shadow"
@@ -132,8 +133,9 @@ func (o *otherPlane) taintCluster(name string, taints ...string) {
 }
 
 // allowOnly has the daemon, which asks through the proxy, have the rights of a role and no others.
-func (o *otherPlane) allowOnly(file string) {
-	rights := rightsOf(o.t, file)
+func (o *otherPlane) allowOnly(r install.Role, at install.Server) {
+	o.t.Helper()
+	rights := rightsOf(o.t, r, at)
 	o.answer(func(r *http.Request) http.HandlerFunc {
 		asked := rightsAsked([]*http.Request{r})
 		if allowed, _ := validation.Covers(rights, asked); allowed {
@@ -162,7 +164,7 @@ func TestADaemonBesideKarmadaWritesNothingAndCompares(t *testing.T) {
 	o.workload("agreed")
 	o.workload("elsewhere")
 	o.workload("blind")
-	o.allowOnly("attach-karmada.yaml")
+	o.allowOnly(install.Shadow, install.Karmada)
 	file := filepath.Join(t.TempDir(), "comparisons")
 	recorded := file + ".recording"
 	a := o.attach(append([]string{"--shadow-comparisons", file, "--shadow-recording", recorded}, besideKarmada...)...)
@@ -221,10 +223,10 @@ func TestActingIsRefusedBesideKarmada(t *testing.T) {
 	err := <-acting.ended
 	require.ErrorContains(t, err, "act: node-taint-eviction is for the API server of a Kubernetes cluster, and this is Karmada's")
 	require.Equal(t, exitcode.Invalid, exitcode.Of(err))
-	o.allowOnly("attach-shadow.yaml")
+	o.allowOnly(install.Shadow, install.Kubernetes)
 	refused := o.attach()
 	err = <-refused.ended
-	require.ErrorContains(t, err, "no right to list clusters.cluster.karmada.io: grant it, as docs/examples/attach-karmada.yaml does")
+	require.ErrorContains(t, err, "no right to list clusters.cluster.karmada.io: leeward attach install grants it")
 	require.Equal(t, exitcode.Failed, exitcode.Of(err))
 }
 

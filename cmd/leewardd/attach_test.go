@@ -25,6 +25,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -32,9 +33,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/component-helpers/auth/rbac/validation"
-	"sigs.k8s.io/yaml"
 
 	"leeward/messages"
+	"leeward/runtime/client/install"
 	"leeward/runtime/daemon/attach"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/kubeapi"
@@ -495,8 +496,8 @@ func TestOneOfTwoAttachedDaemonsActs(t *testing.T) {
 	require.False(t, first.log.has(`default/b"`))
 }
 
-// TestTheRightsOfTheExamplesAreThoseThatAreUsed: a role allows all that a daemon asks for, and nothing that none does.
-func TestTheRightsOfTheExamplesAreThoseThatAreUsed(t *testing.T) {
+// TestTheRightsThatAreInstalledAreThoseThatAreUsed: a role allows all that a daemon asks for, and nothing that none does.
+func TestTheRightsThatAreInstalledAreThoseThatAreUsed(t *testing.T) {
 	t.Parallel() // it waits
 	f := newForeign(t)
 	_, err := f.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leeward-system"}}, metav1.CreateOptions{})
@@ -509,7 +510,7 @@ func TestTheRightsOfTheExamplesAreThoseThatAreUsed(t *testing.T) {
 	shadowing.await(t, "pod deletion requested")
 	shadowing.stop()
 	require.NoError(t, <-shadowing.ended)
-	rights := rightsOf(t, "attach-shadow.yaml")
+	rights := rightsOf(t, install.Shadow, install.Kubernetes)
 	asked := rightsAsked(f.requests())
 	requireCovered(t, rights, asked)
 
@@ -521,7 +522,7 @@ func TestTheRightsOfTheExamplesAreThoseThatAreUsed(t *testing.T) {
 		a.stop()
 		require.NoError(t, <-a.ended)
 	}
-	rights = append(rights, rightsOf(t, "attach-acting.yaml")...)
+	rights = rightsOf(t, install.NodeTaintEviction, install.Kubernetes)
 	asked = rightsAsked(f.requests())
 	requireCovered(t, rights, asked)
 	rare := []string{"list", "patch events"} // where lists cannot be streamed; of an Event that is told again
@@ -542,14 +543,14 @@ func requireCovered(t *testing.T, rights, asked []rbacv1.PolicyRule) {
 	require.True(t, allowed, "%v", missing)
 }
 
-// rightsOf are the rules of all roles of an example.
-func rightsOf(t testing.TB, file string) (rules []rbacv1.PolicyRule) {
+// rightsOf are the rules of all that leeward attach install applies for a role.
+func rightsOf(t testing.TB, r install.Role, at install.Server) (rules []rbacv1.PolicyRule) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../docs/examples", file))
+	all, err := (&install.Choice{Role: r, Server: at, Namespace: install.DefaultNamespace}).Manifests()
 	require.NoError(t, err)
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
+	for _, o := range all {
 		var role rbacv1.ClusterRole
-		require.NoError(t, yaml.Unmarshal([]byte(document), &role))
+		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"rules": o.Object["rules"]}, &role))
 		rules = append(rules, role.Rules...)
 	}
 	require.NotEmpty(t, rules)

@@ -11,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -204,6 +205,29 @@ func (c *Client) Patch(ctx context.Context, p *Patch) error {
 		request.Param("dryRun", metav1.DryRunAll)
 	}
 	return request.Do(ctx).Error()
+}
+
+// Apply has an object be as a manifest says, by server-side apply: a field that the manager applied before, and does not now, is removed. It
+// returns the object as the server has it, or would have it where dryRun is set.
+func (c *Client) Apply(ctx context.Context, r *catalog.Resource, o *unstructured.Unstructured, manager string, dryRun bool) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", api.KeyOf(o), err)
+	}
+	request := c.rest.Patch(types.ApplyPatchType).AbsPath(path(r, o.GetNamespace(), o.GetName())...).
+		Param("fieldManager", manager).Param("force", "true").Body(data)
+	if dryRun {
+		request.Param("dryRun", metav1.DryRunAll)
+	}
+	answer, err := body(request.Do(ctx))
+	if err != nil {
+		return nil, err
+	}
+	applied := &unstructured.Unstructured{}
+	if err := json.Unmarshal(answer, applied); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", api.KeyOf(o), err)
+	}
+	return applied, nil
 }
 
 // Delete deletes an object.

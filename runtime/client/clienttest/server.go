@@ -99,6 +99,7 @@ func (s *Server) Put(path, object string) {
 	require.NoError(s.t, utiljson.Unmarshal([]byte(object), &o.Object))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.lacking, path[:strings.LastIndexByte(path, '/')])
 	s.put(path, o)
 }
 
@@ -345,6 +346,10 @@ func (s *Server) evict(w http.ResponseWriter, path string, eviction *unstructure
 // change updates or patches an object, or its status, which nothing else changes.
 func (s *Server) change(w http.ResponseWriter, r *http.Request, path string, body []byte) {
 	old := s.objects[path]
+	if old == nil && r.Header.Get("Content-Type") == string(types.ApplyPatchType) {
+		s.create(w, path[:strings.LastIndexByte(path, '/')], body, r.URL.Query().Get("dryRun") != "")
+		return
+	}
 	if old == nil {
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 		return

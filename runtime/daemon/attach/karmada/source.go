@@ -135,7 +135,7 @@ type Missing struct {
 // Error names the verb and the resource.
 func (m *Missing) Error() string {
 	if apierrors.IsForbidden(m.Err) || apierrors.IsUnauthorized(m.Err) {
-		return fmt.Sprintf("no right to %s %s: grant it, as docs/examples/attach-karmada.yaml does: %v", m.Verb, m.Resource, m.Err)
+		return fmt.Sprintf("no right to %s %s: leeward attach install grants it: %v", m.Verb, m.Resource, m.Err)
 	}
 	return fmt.Sprintf("cannot %s %s: %v", m.Verb, m.Resource, m.Err)
 }

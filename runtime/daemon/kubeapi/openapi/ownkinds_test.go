@@ -24,15 +24,15 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-var update = flag.Bool("update", false, "rewrite the example that is made of the types")
+var update = flag.Bool("update", false, "rewrite the definitions that are made of the types")
 
-const example = "../../../../docs/examples/attach-kinds.yaml"
+const example = "../../../client/install/kinds.yaml"
 
 const heading = `# The kinds of Leeward that have an effect beside a Karmada (docs/attach.md), for its API server. Made of Leeward's own types by
 # go test ./runtime/daemon/kubeapi/openapi -update
 `
 
-// ownKinds are the resources of the example, with an empty object of each.
+// ownKinds are the resources that are installed, with an empty object of each.
 var ownKinds = []struct {
 	resource string
 	sample   any
