@@ -111,6 +111,10 @@ func TestCutOverOnePolicyAndRollBack(t *testing.T) {
 	a.answers(t, "/metrics", `leeward_attach_requests_total{outcome="served",verb="patch"}`)
 	o.work("web", "m3")
 	a.await(t, "eviction ended")
+	require.Eventually(t, func() bool {
+		told, err := o.client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web-deployment,reason=EvictionStarted"})
+		return err == nil && len(told.Items) == 1 && strings.Contains(told.Items[0].Message, "taint failed:NoExecute")
+	}, time.Minute, 10*time.Millisecond)
 	a.stop() // rolled back: Karmada ends the task that it finds
 	require.NoError(t, <-a.ended)
 	o.awaits(func(b *api.ResourceBinding) bool {
@@ -150,7 +154,8 @@ func TestCutOverAFleet(t *testing.T) {
 		for _, verb := range one.Verbs {
 			for _, resource := range one.Resources {
 				used := slices.ContainsFunc(asked, func(r rbacv1.PolicyRule) bool { return r.Verbs[0] == verb && r.Resources[0] == resource })
-				require.True(t, used || strings.HasPrefix(resource, "clusterresourcebindings"), "no request is %s of %s", verb, resource)
+				rare := resource == "events" && verb == "patch" // of one that is told again
+				require.True(t, used || rare || strings.HasPrefix(resource, "clusterresourcebindings"), "no request is %s of %s", verb, resource)
 			}
 		}
 	}

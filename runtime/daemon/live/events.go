@@ -55,20 +55,6 @@ func (e *event) text() string {
 	return e.message
 }
 
-// reasons are those of Events where they are not the kind of the fact: those that Karmada's Events have for the same, and none
-// where the object says it itself, such as which policy claimed it.
-var reasons = map[string]string{
-	"BindingCreated":     "",
-	"CapacityChanged":    "",
-	"TaintAdded":         "TaintClusterSucceed",
-	"TaintRemoved":       "TaintClusterSucceed",
-	"TaintingFailed":     "TaintClusterFailed",
-	"Scheduled":          "ScheduleBindingSucceed",
-	"ScheduleFailed":     "ScheduleBindingFailed",
-	"EvictionEnded":      "EvictWorkloadFromClusterSucceed",
-	"BindingDescheduled": "DescheduleBindingSucceed",
-}
-
 // noteEvent has a fact told with its reason once it is committed, unless it only follows from one that is told.
 func (f *Fleet) noteEvent(d Decision) {
 	if d.Told.Level < zerolog.InfoLevel {
@@ -77,10 +63,7 @@ func (f *Fleet) noteEvent(d Decision) {
 	if f.wasRemoved(d.Fact) {
 		return
 	}
-	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: d.Fact.Kind()}
-	if reason, another := reasons[e.reason]; another {
-		e.reason = reason
-	}
+	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: failover.EventReason(d.Fact)}
 	if d.Told.Level >= zerolog.WarnLevel {
 		e.kind = corev1.EventTypeWarning
 	}

@@ -125,6 +125,9 @@ type acting struct {
 	rival   chan *Rival
 	grudges grudges
 	governs *governing
+	tells   *telling
+	// started is set once what a start finds was decided.
+	started bool
 	// touched are the bindings that must be looked at, again is what was heard of bindings while requests were under way.
 	touched map[messages.BindingName]bool
 	again   []news
@@ -143,6 +146,7 @@ func newActing(ctx context.Context, d *deciding, l *writing.Lease) *acting {
 		rival: make(chan *Rival, 1), grudges: grudges{}, touched: map[messages.BindingName]bool{},
 	}
 	a.governs = &governing{acting: a, answers: make(chan governed, 1)}
+	a.tells = newTelling(ctx, d.events)
 	d.twin.world.Store().Track()
 	if d.config.Act.Scheduler == api.DefaultScheduler {
 		a.sending.Go(func() { a.watchScheduler(ctx) })
@@ -173,6 +177,7 @@ func (a *acting) watchScheduler(ctx context.Context) {
 }
 
 func (a *acting) end() {
+	a.tells.end()
 	a.sending.Wait()
 	for _, p := range a.writes.of { // order-free: each key once
 		if p.held != nil {
@@ -258,7 +263,9 @@ func (a *acting) round(ctx context.Context, now time.Time) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.touched)) {
 		a.want(name, now)
+		a.tells.fresh[name] = true
 	}
+	a.tell()
 	clear(a.touched)
 	for _, s := range a.writes.due(now, func(name messages.BindingName) { a.want(name, now) }, a.request) {
 		a.sending.Go(func() { a.answers <- a.send(ctx, s) })
@@ -268,11 +275,27 @@ func (a *acting) round(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// tell tells of the decisions that are written, but for what a start only found again.
+func (a *acting) tell() {
+	for _, name := range slices.Sorted(maps.Keys(a.tells.fresh)) {
+		switch b := store.AsBinding(a.twin.seen[store.BindingKey(name)]); {
+		case a.writes.decides(name):
+		case a.started:
+			a.tells.tell(b)
+		default:
+			a.tells.forget(name)
+		}
+	}
+	clear(a.tells.fresh)
+	a.started = true
+}
+
 // meet takes in that others wrote what Leeward decides: their word counts, and the machines go on from there, unless a controller does it
 // that acts in the same place.
 func (a *acting) meet(c *conflict, now time.Time) *Rival {
 	a.config.Metrics.Overwritten()
 	a.config.Log.Warn().Str("binding", string(c.binding)).Str("by", c.by).Msg("others wrote where this binding runs: their word counts")
+	a.tells.forget(c.binding)
 	if r := a.twin.roles.decisive(c); r != nil {
 		return r
 	}

@@ -248,7 +248,7 @@ type actor struct {
 // faults stand between a daemon and its server.
 type faults struct {
 	mu sync.Mutex
-	// writes are the requests that wrote, so far, but for those of its Lease.
+	// writes are the requests that wrote, so far, but for those of its Lease and of Events.
 	writes []string
 	// conflicts are those that were answered with 409.
 	conflicts int
@@ -271,7 +271,7 @@ type through struct {
 // RoundTrip makes a request.
 func (f through) RoundTrip(q *http.Request) (*http.Response, error) {
 	f.mu.Lock()
-	writes := q.Method != http.MethodGet && !strings.Contains(q.URL.Path, "/leases")
+	writes := q.Method != http.MethodGet && !strings.Contains(q.URL.Path, "/leases") && !strings.Contains(q.URL.Path, "/events")
 	if f.dead {
 		f.mu.Unlock()
 		return nil, errDead

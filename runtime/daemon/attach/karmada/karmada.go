@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 
 	"leeward/actors"
 	"leeward/messages"
@@ -48,6 +49,8 @@ type Attachment struct {
 	rest   rest.Interface
 	// writer makes the requests that are no reads; nil in shadow.
 	writer rest.Interface
+	// events takes Events; nil in shadow.
+	events record.EventSink
 	inbox  atomic.Pointer[inbox]
 	// objects are those of the server as they were when no machines ran.
 	objects map[api.Key]api.Object
@@ -77,6 +80,9 @@ func New(c Config) (*Attachment, error) {
 	a := &Attachment{config: c, rest: reads, objects: map[api.Key]api.Object{}, asked: make(chan func(*deciding))}
 	if c.Act != nil {
 		if a.writer, err = clientOf(rest.CopyConfig(c.Client), -1, 0); err != nil { // as many as the window lets through
+			return nil, err
+		}
+		if a.events, err = eventSink(c.Client); err != nil {
 			return nil, err
 		}
 	}
@@ -310,6 +316,9 @@ func (d *deciding) hear(at time.Time, f messages.Fact) {
 	log := d.config.Log.With().Bool("shadow", !ours).Logger()
 	told.Log(&log, &journal.Entry{At: at, Fact: f})
 	d.config.Metrics.Hear(at, f)
+	if ours {
+		d.acting.tells.note(f, told)
+	}
 	if !ours {
 		d.compare.hear(at, f, told.Text())
 	}

@@ -81,6 +81,12 @@ func (w *writes) drop(name messages.BindingName) {
 	}
 }
 
+// decides reports whether a decision on a binding is yet to be written, as far as that is known.
+func (w *writes) decides(name messages.BindingName) bool {
+	p := w.of[name]
+	return p != nil && (p.decides || p.underWay || !p.queued)
+}
+
 // heard notes that there is news of a binding: what others changed is known now.
 func (w *writes) heard(name messages.BindingName) {
 	if p := w.of[name]; p != nil && p.conflicts {
