@@ -46,12 +46,12 @@ func Validate(s *messages.Settings) []error {
 	return nil
 }
 
-// roles are those of a life of the machines: with a Lease they act.
-func (a *Attachment) roles(l *writing.Lease) *roles {
+// roles are those of a life of the machines, which acts or does not.
+func (a *Attachment) roles(acts bool) *roles {
 	switch {
 	case a.config.Act == nil:
 		return nil
-	case l == nil:
+	case !acts:
 		return &roles{graceful: true, applications: true} // all is compared
 	}
 	return &roles{scheduler: a.config.Act.Scheduler, graceful: a.config.Act.GracefulEviction, applications: a.config.Act.ApplicationFailover}
@@ -59,15 +59,17 @@ func (a *Attachment) roles(l *writing.Lease) *roles {
 
 // campaign acts whenever this process leads. Once another controller acts, too, it steps back to shadow for good.
 func (a *Attachment) campaign(ctx context.Context, i *inbox) error {
-	if err := a.alone(ctx, i); err != nil {
+	a.absorb(i.take())
+	if err := a.alone(ctx, a.objects); err != nil {
 		return err
 	}
 	client := rest.CopyConfig(a.config.Client)
 	client.UserAgent, client.QPS = userAgent, -1
 	candidate := &writing.Candidate{
 		Client: client, Namespace: a.config.Act.Namespace, Name: a.config.Act.LeaseName(), Identity: a.config.Act.Identity,
-		Timing: a.config.Act.Timing, Clock: a.config.Clock, Log: a.config.Log,
+		Timing: a.config.Act.Timing, Clock: a.config.Clock, Log: a.config.Log, Late: func(is bool) { a.late(i, is) },
 	}
+	defer a.ahead.drop()
 	a.config.Metrics.Mode(telemetry.Standby)
 	a.standby.Store(true)
 	for ctx.Err() == nil {
@@ -76,7 +78,7 @@ func (a *Attachment) campaign(ctx context.Context, i *inbox) error {
 			a.why.Store(rival)
 			a.config.Metrics.Mode(telemetry.SteppedBack)
 			a.config.Log.Error().Err(rival).Msg("stepped back to shadow: nothing is written any more")
-			return a.decide(ctx, i, nil)
+			return a.newDeciding(i, false, false).decide(ctx, nil)
 		}
 		if err != nil {
 			return err
@@ -85,10 +87,9 @@ func (a *Attachment) campaign(ctx context.Context, i *inbox) error {
 	return nil
 }
 
-// alone reports, as a *Rival, another controller that acts on the same bindings.
-func (a *Attachment) alone(ctx context.Context, i *inbox) error {
-	a.absorb(i.take())
-	if r := rivalAmong(a.roles(&writing.Lease{}), a.objects, a.config.Clock.Now()); r != nil {
+// alone reports, as a *Rival, another controller that acts on the same bindings, of the objects that there are.
+func (a *Attachment) alone(ctx context.Context, objects map[api.Key]api.Object) error {
+	if r := rivalAmong(a.roles(true), objects, a.config.Clock.Now()); r != nil {
 		return r
 	}
 	if a.config.Act.Scheduler != api.DefaultScheduler {
@@ -103,7 +104,16 @@ func (a *Attachment) alone(ctx context.Context, i *inbox) error {
 
 // act decides and writes until the context is done or the Lease is lost.
 func (a *Attachment) act(ctx context.Context, i *inbox, l *writing.Lease) error {
-	if err := a.alone(ctx, i); err != nil {
+	var objects map[api.Key]api.Object
+	d := a.advance(i)
+	if d != nil {
+		objects = d.twin.seen
+	} else {
+		a.absorb(i.take())
+		objects = a.objects
+	}
+	if err := a.alone(ctx, objects); err != nil {
+		d.close()
 		return err
 	}
 	a.config.Metrics.Mode(telemetry.Acting)
@@ -112,7 +122,10 @@ func (a *Attachment) act(ctx context.Context, i *inbox, l *writing.Lease) error 
 		a.config.Metrics.Mode(telemetry.Standby)
 		a.config.Log.Info().Msg("this daemon acts no longer")
 	}()
-	return a.decide(ctx, i, l)
+	if d == nil {
+		d = a.newDeciding(i, true, false)
+	}
+	return d.decide(ctx, l)
 }
 
 // acting writes what the machines decide. A nil one writes nothing.
@@ -140,18 +153,22 @@ type answered struct {
 	err    error
 }
 
-func newActing(ctx context.Context, d *deciding, l *writing.Lease) *acting {
+func newActing(d *deciding) *acting {
 	a := &acting{
-		deciding: d, lease: l, writes: newWrites(d.config.Metrics.Requested), answers: make(chan answered, writing.MostUnderWay),
+		deciding: d, writes: newWrites(d.config.Metrics.Requested), answers: make(chan answered, writing.MostUnderWay),
 		rival: make(chan *Rival, 1), grudges: grudges{}, touched: map[messages.BindingName]bool{},
 	}
 	a.governs = &governing{acting: a, answers: make(chan governed, 1)}
-	a.tells = newTelling(ctx, d.events)
 	d.twin.world.Store().Track()
-	if d.config.Act.Scheduler == api.DefaultScheduler {
+	return a
+}
+
+// begin has it write, as long as the Lease lasts.
+func (a *acting) begin(ctx context.Context, l *writing.Lease) {
+	a.lease, a.tells = l, newTelling(ctx, a.events)
+	if a.config.Act.Scheduler == api.DefaultScheduler {
 		a.sending.Go(func() { a.watchScheduler(ctx) })
 	}
-	return a
 }
 
 // watchScheduler looks now and then whether a karmada-scheduler runs. That its Lease cannot be read says nothing.
@@ -177,7 +194,9 @@ func (a *acting) watchScheduler(ctx context.Context) {
 }
 
 func (a *acting) end() {
-	a.tells.end()
+	if a.tells != nil {
+		a.tells.end()
+	}
 	a.sending.Wait()
 	for _, p := range a.writes.of { // order-free: each key once
 		if p.held != nil {

@@ -162,8 +162,8 @@ func bare(t *testing.T, url string) (*Attachment, *lines) {
 func TestARightThatIsMissingIsNamed(t *testing.T) {
 	t.Parallel()
 	for want, forbid := range map[string]func(*clienttest.Server){
-		"no right to list resourcebindings.work.karmada.io: grant it": func(s *clienttest.Server) { s.Forbid(bindings) },
-		"no right to watch clusters.cluster.karmada.io: grant it":     func(s *clienttest.Server) { s.Deaf(clusters, http.StatusForbidden) },
+		"no right to list resourcebindings.work.karmada.io: leeward attach install grants it": func(s *clienttest.Server) { s.Forbid(bindings) },
+		"no right to watch clusters.cluster.karmada.io: leeward attach install grants it":     func(s *clienttest.Server) { s.Deaf(clusters, http.StatusForbidden) },
 		"cannot list clusters.cluster.karmada.io":                     func(s *clienttest.Server) { s.Lack(clusters) },
 	} {
 		server := clienttest.New(t, nil)

@@ -60,6 +60,8 @@ type Attachment struct {
 	began atomic.Bool
 	// standby is set once it is a candidate for leader.
 	standby atomic.Bool
+	// ahead are the machines that a standby makes before it leads.
+	ahead preparation
 	// asked is called between two rounds of the machines, by tests.
 	asked chan func(*deciding)
 }
@@ -147,7 +149,7 @@ func (a *Attachment) Run(ctx context.Context) error {
 	if a.config.Act != nil {
 		return a.campaign(ctx, i)
 	}
-	return a.decide(ctx, i, nil)
+	return a.newDeciding(i, false, false).decide(ctx, nil)
 }
 
 // absent notes that a kind is not followed, of which the server shows nothing.
@@ -178,21 +180,40 @@ type deciding struct {
 	taints  *taints
 	// acting writes what is decided; nil: nothing is written.
 	acting *acting
+	// silent is set of machines that are made ahead: what they record is kept until they lead.
+	silent bool
+	unsaid []unsaid
 }
 
-// decide has the machines decide until the context is done: in shadow without a Lease.
-func (a *Attachment) decide(ctx context.Context, i *inbox, l *writing.Lease) error {
-	ctx, cancel := context.WithCancel(ctx)
-	d := &deciding{Attachment: a, inbox: i}
+// unsaid is a fact that is yet to be told.
+type unsaid struct {
+	at   time.Time
+	fact messages.Fact
+}
+
+// newDeciding returns machines that have taken over the objects of the server. They act or are in shadow.
+func (a *Attachment) newDeciding(i *inbox, acts, silent bool) *deciding {
+	d := &deciding{Attachment: a, inbox: i, silent: silent}
 	d.compare, d.taints = newComparing(d.compared), &taints{d.compared, map[tainted]*pair{}}
-	d.twin = newTwin(&a.config.Settings, a.roles(l), d.instant(), d.hear, d.refused)
+	d.twin = newTwin(&a.config.Settings, a.roles(acts), d.instant(), d.hear, d.refused)
+	if acts {
+		d.acting = newActing(d)
+	}
+	d.load()
+	return d
+}
+
+// decide has machines decide until the context is done: in shadow without a Lease.
+func (d *deciding) decide(ctx context.Context, l *writing.Lease) error {
+	ctx, cancel := context.WithCancel(ctx)
 	defer d.twin.world.Close()
 	if l != nil {
-		d.acting = newActing(ctx, d, l)
+		d.acting.begin(ctx, l)
 	}
 	defer d.end()
 	defer cancel()
-	d.load()
+	d.say()
+	a, i := d.Attachment, d.inbox
 	timer := a.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -309,8 +330,21 @@ func (d *deciding) state(name messages.BindingName) state {
 	return state{ours: d.twin.world.Store().Binding(name), theirs: store.AsBinding(d.twin.seen[store.BindingKey(name)])}
 }
 
+// say tells what was recorded ahead.
+func (d *deciding) say() {
+	d.silent = false
+	for _, u := range d.unsaid {
+		d.hear(u.at, u.fact)
+	}
+	d.unsaid = nil
+}
+
 // hear logs a fact with its reason, counts it, and compares it.
 func (d *deciding) hear(at time.Time, f messages.Fact) {
+	if d.silent {
+		d.unsaid = append(d.unsaid, unsaid{at, f})
+		return
+	}
 	told := journal.Tell(time.Time{}, f)
 	ours := d.acting.decides(f)
 	log := d.config.Log.With().Bool("shadow", !ours).Logger()
