@@ -18,22 +18,29 @@ import (
 
 // kubeconfigCommand prints a kubeconfig for another user than the administrator.
 func kubeconfigCommand(line *commandLine) *cobra.Command {
-	var agent, server string
+	var agent, karmada, server string
 	var u kubeapi.User
 	c := &cobra.Command{
-		Use:   "kubeconfig (--agent CLUSTER | --user NAME --group GROUP...) [--server HOST:PORT]",
+		Use:   "kubeconfig (--agent CLUSTER | --karmada-agent CLUSTER | --user NAME --group GROUP...) [--server HOST:PORT]",
 		Short: "Print a kubeconfig for a user, or for the agent of a cluster",
 		Long: "kubeconfig signs a client certificate, valid for a year, and prints a kubeconfig with it. The daemon need\n" +
 			"not run. Groups with permissions: " + kubeapi.AdminGroup + ", " + kubeapi.EditorGroup + " and " + kubeapi.ViewerGroup + ".",
 		Example: "  leewardd kubeconfig --agent member1 > member1.kubeconfig\n" +
+			"  leewardd kubeconfig --karmada-agent member2 > karmada-kubeconfig\n" +
 			"  leewardd kubeconfig --user ada --group " + kubeapi.ViewerGroup,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if agent != "" {
-				if wrong := validation.IsDNS1123Label(agent); len(wrong) > 0 {
-					return invalid("--agent: %q is not the name of a cluster: %s", agent, wrong[0])
+			for _, of := range []struct {
+				flag, cluster string
+				user          func(string) kubeapi.User
+			}{{"--agent", agent, kubeapi.Agent}, {"--karmada-agent", karmada, kubeapi.KarmadaAgent}} {
+				if of.cluster == "" {
+					continue
 				}
-				u = kubeapi.Agent(agent)
+				if wrong := validation.IsDNS1123Label(of.cluster); len(wrong) > 0 {
+					return invalid("%s: %q is not the name of a cluster: %s", of.flag, of.cluster, wrong[0])
+				}
+				u = of.user(of.cluster)
 			}
 			daemon, err := line.read()
 			if err != nil {
@@ -56,10 +63,11 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&agent, "agent", "", "name of the cluster, for a kubeconfig of its agent")
+	c.Flags().StringVar(&karmada, "karmada-agent", "", "name of the cluster, for a kubeconfig of Karmada's own agent")
 	c.Flags().StringVar(&u.Name, "user", "", "the name of the user")
 	c.Flags().StringArrayVar(&u.Groups, "group", nil, "a group of the user")
 	c.Flags().StringVar(&server, "server", "", "address of the daemon for clients, as host:port (default: the address at which the daemon of --data-dir listens now, or the configured one; if that is every address, its first --tls-host)")
-	c.MarkFlagsOneRequired("agent", "user")
-	c.MarkFlagsMutuallyExclusive("agent", "user")
+	c.MarkFlagsOneRequired("agent", "karmada-agent", "user")
+	c.MarkFlagsMutuallyExclusive("agent", "karmada-agent", "user")
 	return c
 }

@@ -91,11 +91,16 @@ func TestAKubeconfigOfAFolderThatNoDaemonHasUsedSaysSo(t *testing.T) {
 
 func TestAKubeconfigIsForAUser(t *testing.T) {
 	_, err := printed("kubeconfig", "--data-dir", t.TempDir())
-	require.ErrorContains(t, err, "at least one of the flags in the group [agent user] is required")
+	require.ErrorContains(t, err, "at least one of the flags in the group [agent karmada-agent user] is required")
 	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1,m2")
 	require.ErrorContains(t, err, `--agent: "m1,m2" is not the name of a cluster: a lowercase RFC 1123 label`)
 	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1", "--user", "vera")
-	require.ErrorContains(t, err, "[agent user] are set none of the others can be")
+	require.ErrorContains(t, err, "[agent karmada-agent user] are set none of the others can be")
+	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--karmada-agent", "M1")
+	require.ErrorContains(t, err, `--karmada-agent: "M1" is not the name of a cluster`)
+	text, err := printed("kubeconfig", "--data-dir", t.TempDir(), "--karmada-agent", "m1")
+	require.NoError(t, err)
+	require.Contains(t, text, "user: system:karmada:agent:m1")
 }
 
 // hostIn runs kubeconfig for an agent of a data folder and returns the server that is in it.

@@ -23,6 +23,13 @@ const (
 // remove it ends the drain. Leeward's own.
 const AnnotationDrain = "leeward.dev/drain"
 
+// AnnotationAgent says of a cluster which agent acts for it, if that is another than Leeward's own: AgentOfKarmada, whose Works are
+// written as Karmada's agent reads them. The API server notes it of a cluster that such an agent registers. Leeward's own.
+const (
+	AnnotationAgent = "leeward.dev/agent"
+	AgentOfKarmada  = "karmada"
+)
+
 // LeaseNamespace holds the leases by which agents show that they live, one per cluster, of its name. Source:
 // Karmada's agent.
 const LeaseNamespace = "karmada-cluster"

@@ -15,6 +15,12 @@ type ResourceInterpreterCustomization struct {
 	Spec              ResourceInterpreterCustomizationSpec `json:"spec"`
 }
 
+// ResourceInterpreterWebhookConfiguration would name a webhook that reads custom kinds. No daemon has one: Karmada's agent lists them.
+type ResourceInterpreterWebhookConfiguration struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+}
+
 // ResourceInterpreterCustomizationSpec is of which kind, and how.
 type ResourceInterpreterCustomizationSpec struct {
 	Target         CustomizationTarget `json:"target"`
@@ -54,3 +60,6 @@ type LuaRule struct {
 
 // DeepCopyObject copies all of it.
 func (c *ResourceInterpreterCustomization) DeepCopyObject() runtime.Object { return copyOf(c) }
+
+// DeepCopyObject copies all of it.
+func (c *ResourceInterpreterWebhookConfiguration) DeepCopyObject() runtime.Object { return copyOf(c) }

@@ -15,11 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
-	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/names"
-	"k8s.io/apiserver/pkg/storage/storagebackend"
-	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
-	"k8s.io/client-go/tools/cache"
 
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
@@ -70,11 +66,7 @@ func (k *keeper) untyped(r *catalog.Resource) (rest.StandardStorage, error) {
 	kept.fresh = func() engine.Object { return store.NewFunc().(engine.Object) }
 	options := k.optionsOf(kept, resource, unstructured.UnstructuredJSONScheme)
 	options.CountMetricPollPeriod = 0 // what clients use counts them
-	options.Decorator = func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
-		func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
-	) (storage.Interface, factory.DestroyFunc, error) {
-		return kept, func() {}, nil
-	}
+	options.Decorator = kept.decorate
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: options, AttrFunc: attributes}); err != nil {
 		return nil, fmt.Errorf("keep %s: %w", resource, err)
 	}

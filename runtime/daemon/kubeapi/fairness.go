@@ -22,21 +22,24 @@ type priority struct {
 	name string
 	// seats is how many requests are served at the same time; a long list takes several.
 	seats int32
-	// group are the users, all of whose requests are meant but where covers names resources, by their API group.
-	group  string
+	// of are the groups of the users, all of whose requests are meant but where covers names resources, by their API group.
+	of     []string
 	covers map[string][]string
 }
+
+// agents are those of clusters, of either make.
+var agents = []string{AgentGroup, KarmadaAgentGroup}
 
 // priorities are in the order in which a request is held against them. Kubernetes' own level "catch-all" is for
 // unknown users.
 var priorities = []priority{
-	{"heartbeats", 2 * requestsOfUser, AgentGroup, map[string][]string{
+	{"heartbeats", 2 * requestsOfUser, agents, map[string][]string{
 		"coordination.k8s.io": {"leases"}, "cluster.karmada.io": {"clusters", "clusters/status"},
 	}},
-	{"agents", 2 * requestsOfUser, AgentGroup, nil},
+	{"agents", 2 * requestsOfUser, agents, nil},
 	// a preview of a large fleet takes a processor for seconds
-	{"previews", 4, user.AllAuthenticated, map[string][]string{leewardVersion.Group: {"failoverpreviews"}}},
-	{"people", 2 * requestsOfUser, user.AllAuthenticated, nil},
+	{"previews", 4, []string{user.AllAuthenticated}, map[string][]string{leewardVersion.Group: {"failoverpreviews"}}},
+	{"people", 2 * requestsOfUser, []string{user.AllAuthenticated}, nil},
 }
 
 const (
@@ -83,7 +86,7 @@ var (
 )
 
 func (p *priority) schema(precedence int32) *flowcontrolv1.FlowSchema {
-	rules := flowcontrolv1.PolicyRulesWithSubjects{Subjects: groups(p.group)}
+	rules := flowcontrolv1.PolicyRulesWithSubjects{Subjects: groups(p.of...)}
 	for group, resources := range p.covers { // order-free: all of them count
 		rules.ResourceRules = append(rules.ResourceRules, flowcontrolv1.ResourcePolicyRule{
 			Verbs: every, APIGroups: []string{group}, Resources: resources, ClusterScope: true, Namespaces: everywhere,

@@ -357,6 +357,19 @@ func TestNoGroupDoesWhatItMayNot(t *testing.T) {
 			}
 			return false
 		}},
+		"Karmada's agents": {kubeapi.KarmadaAgent("m1"), func(r *catalog.Resource, verb, namespace string) bool {
+			switch r.Plural {
+			case "works":
+				return namespace == "karmada-es-m1" && (reads(verb) || verb == "update" || verb == "delete")
+			case "resourceinterpretercustomizations":
+				return reads(verb)
+			case "clusters", "services": // a Cluster of another name it may not create
+				return verb == "list" || verb == "watch"
+			case "events":
+				return namespace == "karmada-es-m1" && (verb == "create" || verb == "patch" || verb == "update")
+			}
+			return false
+		}},
 		"strangers": {stranger, func(*catalog.Resource, string, string) bool { return false }},
 	} {
 		t.Run(name, func(t *testing.T) {

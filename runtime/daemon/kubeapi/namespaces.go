@@ -27,7 +27,7 @@ import (
 )
 
 // everlasting are the namespaces that are always there.
-var everlasting = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, api.LeaseNamespace}
+var everlasting = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, api.LeaseNamespace, karmadaSystem}
 
 // foundedIn are the namespaces that a server creates: where there are nodes, that of their Leases, too.
 func foundedIn(e *engine.Engine) []string {
@@ -102,8 +102,8 @@ func (n namespaces) DeleteCollection(context.Context, rest.ValidateObjectFunc, *
 	return nil, apierrors.NewMethodNotSupported(namespaceResource, "deletecollection")
 }
 
-// lifecycle admits new objects only into namespaces that are there, from an agent only those of its cluster, and lets only
-// those keep an owner from being deleted who may delete it.
+// lifecycle admits new objects only into namespaces that are there, and lets only those keep an owner from being deleted who may
+// delete it.
 type lifecycle struct {
 	engine *engine.Engine
 	access authorizer.Authorizer
@@ -122,9 +122,6 @@ func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admis
 		return err
 	}
 	resource := a.GetResource().GroupResource()
-	if cluster, is := agentOf(a.GetUserInfo()); is && resource == leaseResource && a.GetName() != cluster {
-		return admission.NewForbidden(a, fmt.Errorf("the lease of an agent has the name of its cluster, %s", cluster))
-	}
 	if a.GetNamespace() == "" || resource == namespaceResource || l.engine.Table(resource) == nil && catalog.Reserved(resource.Group) {
 		return nil
 	}

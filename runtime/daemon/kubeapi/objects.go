@@ -143,12 +143,15 @@ func (k *keeper) options(kind *kind) generic.RESTOptions {
 	kept := k.storage(kind.Resource)
 	kept.fresh = func() engine.Object { return kind.New() }
 	options := k.optionsOf(kept, kind.Name(), k.codecs.LegacyCodec(kind.version()))
-	options.Decorator = func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
-		func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
-	) (storage.Interface, factory.DestroyFunc, error) {
-		return kept, func() {}, nil
-	}
+	options.Decorator = kept.decorate
 	return options
+}
+
+// decorate has Kubernetes' registry keep objects here.
+func (s *tableStorage) decorate(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
+	func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
+) (storage.Interface, factory.DestroyFunc, error) {
+	return s, func() {}, nil
 }
 
 // storage is where the objects of a resource are kept.

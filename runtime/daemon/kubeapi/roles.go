@@ -107,7 +107,7 @@ func (k *kind) holdsSecrets() bool {
 
 // everyKind is each kind that a server may keep: a rule about a resource that is not served allows nothing.
 func everyKind() []*kind {
-	all := slices.Clone(kinds)
+	all := append(slices.Clone(kinds), webhookConfigurations)
 	for _, r := range catalog.OfNodes {
 		all = append(all, &kind{r, looks[r.Kind.Kind]})
 	}
@@ -190,6 +190,9 @@ func rulesOf(u user.Info) []rule {
 	}
 	if cluster, is := agentOf(u); is {
 		rules = append(rules, agentRules(cluster)...)
+	}
+	if cluster, is := karmadaAgentOf(u); is {
+		rules = append(rules, karmadaAgentRules(cluster)...)
 	}
 	return rules
 }

@@ -143,7 +143,7 @@ func TestAnAgentTakesOnlyTheLeaseOfItsCluster(t *testing.T) {
 	d := serve(t)
 	agent := d.client(kubeapi.Agent("m1")).Resource(leases).Namespace("karmada-cluster")
 	_, err := agent.Create(t.Context(), lease("karmada-cluster", "m2"), metav1.CreateOptions{})
-	require.ErrorContains(t, err, "the lease of an agent has the name of its cluster, m1")
+	require.ErrorContains(t, err, "the lease of this agent must have the name m1")
 	_, err = agent.Create(t.Context(), lease("karmada-cluster", "m1"), metav1.CreateOptions{})
 	require.NoError(t, err)
 }

@@ -206,7 +206,7 @@ func (s *Server) build() error {
 	generic := server.NewConfig(codecs)
 	generic.EffectiveVersion = asKubernetes{compatibility.DefaultBuildEffectiveVersion()}
 	access := roles{authorize, s.config.Engine}
-	generic.AdmissionControl = admission.NewChainHandler(lifecycle{s.config.Engine, access}, customRules{s.config.Engine, defaultCustomBounds})
+	generic.AdmissionControl = admission.NewChainHandler(lifecycle{s.config.Engine, access}, ownWrites{}, customRules{s.config.Engine, defaultCustomBounds})
 	generic.EnableProfiling = false
 	generic.ShutdownWatchTerminationGracePeriod, generic.LivezGracePeriod = watchesEnd, beginsWithin
 	s.checkReadiness(generic)
@@ -243,7 +243,9 @@ func (s *Server) build() error {
 	if err != nil {
 		return err
 	}
-	s.complete(&keeps, served, access)
+	if err := s.complete(&keeps, served, access); err != nil {
+		return err
+	}
 	s.garbage = newCollector(&s.config, &keeps, served)
 	if err := custom.publish(s.generic); err != nil {
 		return err
@@ -264,7 +266,7 @@ func (v asKubernetes) Info() *version.Info {
 }
 
 // complete adds what is more than a kind in a table: namespaces, events in their new group, and what is asked.
-func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[string]rest.Storage, a roles) {
+func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[string]rest.Storage, a roles) error {
 	core := served[corev1.SchemeGroupVersion]
 	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(kindsIn(s.config.Engine), served), keeps: keeps}
 	place(served, eventsv1.SchemeGroupVersion, "events", core["events"])
@@ -282,6 +284,12 @@ func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[stri
 	if s.config.Answer != nil {
 		place(served, leewardVersion, "failoverpreviews", review[*api.FailoverPreview]{singular: "failoverpreview", answer: s.answer})
 	}
+	webhooks, err := keeps.webhooks()
+	if err != nil {
+		return err
+	}
+	place(served, webhookConfigurations.version(), webhookConfigurations.Plural, webhooks)
+	return nil
 }
 
 func (s *Server) answer(ctx context.Context, p *api.FailoverPreview) error {

@@ -66,6 +66,7 @@ func (s strategy) PrepareForCreate(ctx context.Context, o runtime.Object) {
 	}
 	admission.Default(created, s.settings(), s.now())
 	beginPod(o)
+	noteAgent(ctx, created)
 	noteTainter(ctx, created, nil, s.now())
 }
 

@@ -35,6 +35,7 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 	f.world.Store().Note(api.KeyOf(now)) // what the machines take back immediately is no change to them
 	f.refused(now, editCluster(f.world, before, now))
 	f.renewMoved(before, now)
+	f.renewClaimed(before, now)
 	if news := observed.Conditions(&before.Status, &now.Status); len(news) > 0 {
 		f.world.TellCluster(name, &messages.ConditionsReported{Reports: news})
 	}

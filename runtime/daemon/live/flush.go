@@ -284,6 +284,7 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) {
 	oldest := f.wishes[:min(len(f.wishes), wishesTogether)]
 	done := len(oldest)
 	var unheard []wish
+	namespaces := map[string]bool{} // their Works that are added
 	for n, i := range newest(oldest) {
 		if n > 0 && late() {
 			done = i
@@ -296,6 +297,10 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) {
 			continue
 		}
 		p, needed := f.work(w, now)
+		if of, missing := f.namespaceWork(w, now); missing && needed && !namespaces[of.key] {
+			namespaces[of.key] = true
+			add(of)
+		}
 		if needed {
 			add(p)
 			continue

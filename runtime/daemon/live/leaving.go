@@ -21,8 +21,10 @@ func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
 	if c, ok := old.(*api.Cluster); ok {
 		name := messages.ClusterName(c.Name)
 		if f.leaving[name] = meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionReady); f.leaving[name] {
-			for range f.worksOn(name) {
-				return nil
+			for _, w := range f.worksOn(name) {
+				if !ofNamespace(w) {
+					return nil
+				}
 			}
 		}
 		delete(f.leaving, name)

@@ -113,6 +113,6 @@ func saidOf(w *api.Work, says *messages.WorkReport) (messages.ClusterName, *mess
 		return "", nil
 	}
 	return cluster, &messages.WorkObserved{
-		Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: says,
+		Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: dated(says),
 	}
 }

@@ -160,6 +160,9 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	if err == nil {
 		m, err = f.overridden(w, m)
 	}
+	if err == nil {
+		m, err = f.claimed(w, m, old)
+	}
 	if err != nil {
 		f.config.Log.Warn().Str("binding", string(w.binding)).Str("cluster", string(w.cluster)).Err(err).Msg("work not written")
 		return p, false
@@ -254,10 +257,10 @@ func (p *pending) drop(old *api.Work, version int64, now time.Time, gone bool) b
 	}
 	next := api.Shallow(old).(*api.Work)
 	next.DeletionTimestamp, next.DeletionGracePeriodSeconds = &metav1.Time{Time: now}, new(int64)
+	next.Generation++ // as Kubernetes' API server does: Karmada's agent looks at no other change
 	if p.wish.unwanted.Preserved {
 		yes := true
 		next.Spec.PreserveResourcesOnDeletion = &yes
-		next.Generation++
 	}
 	p.object, p.write = next, engine.Update(p.key, next, version)
 	return true
