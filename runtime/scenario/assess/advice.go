@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -25,6 +24,8 @@ type Advice struct {
 	Workloads []messages.BindingName `json:"workloads"`
 	// Contingencies are those in which they are, the worst first.
 	Contingencies []string `json:"contingencies"`
+	// lasting counts the workloads that it affects for as long as an outage lasts.
+	lasting int
 	// places are the policies and their fields, in the order in which they were seen; seen are they, the workloads and the contingencies.
 	places []place
 	seen   map[string]bool
@@ -55,8 +56,8 @@ func (f *fleet) advise(a *Assessment, documents []manifest.Document) []Advice {
 			v.trouble(o, &o.Troubles[i])
 		}
 		if !o.Pair() {
-			for _, i := range o.downOf {
-				v.concentrated(o, &v.workloads[i])
+			for i := range o.downOf {
+				v.concentrated(o, &o.downOf[i])
 			}
 		}
 		v.capacity(o)
@@ -74,7 +75,7 @@ func (f *fleet) advise(a *Assessment, documents []manifest.Document) []Advice {
 		list[i] = *at
 	}
 	slices.SortStableFunc(list, func(x, y Advice) int {
-		return cmp.Or(cmp.Compare(len(y.Workloads), len(x.Workloads)), cmp.Compare(x.Change, y.Change))
+		return cmp.Or(cmp.Compare(y.lasting, x.lasting), cmp.Compare(len(y.Workloads), len(x.Workloads)), cmp.Compare(x.Change, y.Change))
 	})
 	return list
 }
@@ -97,6 +98,13 @@ func (v *advisor) note(change string, where place, o *Outcome, w messages.Bindin
 		at.places = append(at.places, where)
 	}
 	return at
+}
+
+// lasts notes that it affects a workload for as long as an outage lasts.
+func (a *Advice) lasts(w messages.BindingName) {
+	if a.sees("lasting " + string(w)) {
+		a.lasting++
+	}
 }
 
 // sees reports whether something is new.
@@ -130,18 +138,22 @@ func (v *advisor) trouble(o *Outcome, t *Trouble) {
 			change = "turn evictions on: " + off
 		}
 		at := v.note(change, place{}, o, t.Workload)
+		at.lasts(t.Workload)
 		at.evidence("losing %s evicts nothing: %s", o.Name, t.Reason)
 	case Tolerates:
 		at := v.note("give the toleration tolerationSeconds, or drop it", place{w.owner, "spec.placement.clusterTolerations"}, o, t.Workload)
+		at.lasts(t.Workload)
 		at.evidence("losing %s: %s %s", o.Name, t.Workload, t.Reason)
 	case Blocked:
 		reason, _, _ := strings.Cut(t.Reason, ":")
 		at := v.note("look at what blocks evictions for "+Horizon.String()+": "+reason, place{}, o, t.Workload)
+		at.lasts(t.Workload)
 		at.evidence("losing %s: %s waits: %s", o.Name, t.Workload, t.Reason)
 	case Unschedulable:
 		v.unschedulable(o, t, w)
 	default:
 		at := v.note("find out why copies are not available", place{w.owner, "spec"}, o, t.Workload)
+		at.lasts(t.Workload)
 		at.evidence("losing %s: %s: %s", o.Name, t.Workload, t.Reason)
 	}
 }
@@ -150,6 +162,7 @@ func (v *advisor) trouble(o *Outcome, t *Trouble) {
 func (v *advisor) unschedulable(o *Outcome, t *Trouble, w *workload) {
 	if strings.HasPrefix(t.Reason, "quota ") {
 		at := v.note("raise the quota, or lower what workloads request", place{}, o, t.Workload)
+		at.lasts(t.Workload)
 		at.evidence("losing %s: %s: %d unschedulable: %s", o.Name, t.Workload, t.Missing, t.Reason)
 		return
 	}
@@ -167,11 +180,13 @@ func (v *advisor) unschedulable(o *Outcome, t *Trouble, w *workload) {
 		}
 	}
 	at := v.note(change, place{w.owner, path}, o, t.Workload)
+	at.lasts(t.Workload)
 	at.evidence("losing %s: %s: %d unschedulable: %s", o.Name, t.Workload, t.Missing, t.Reason)
 }
 
 // concentrated advises on a workload that has nothing available for a while, because all of it runs where the outage is.
-func (v *advisor) concentrated(o *Outcome, w *workload) {
+func (v *advisor) concentrated(o *Outcome, d *down) {
+	w := &v.workloads[d.workload]
 	path, change := "spec.placement", "spread over more than one "+o.Kind+", or all replicas fail together"
 	if p := w.spec.Placement; p != nil {
 		for i, c := range p.SpreadConstraints {
@@ -184,11 +199,13 @@ func (v *advisor) concentrated(o *Outcome, w *workload) {
 		}
 	}
 	at := v.note(change, place{w.owner, path}, o, w.name)
-	after := "for as long as the outage lasts"
-	if o.AvailableAfter != nil {
-		after = "and all is available again after " + span.String(time.Duration(*o.AvailableAfter))
+	until := "for as long as the outage lasts"
+	if !d.since.IsZero() {
+		at.lasts(w.name)
+	} else {
+		until = "for " + span.String(d.total)
 	}
-	at.evidence("losing %s takes all replicas of %s, %s", o.Name, w.name, after)
+	at.evidence("losing %s takes all replicas of %s, %s", o.Name, w.name, until)
 }
 
 // other is the field of the spread constraint that is not meant.
@@ -210,6 +227,7 @@ func (v *advisor) capacity(o *Outcome) {
 	for _, t := range o.Troubles {
 		if t.Kind == Unschedulable && short(t.Reason) {
 			at = v.note("add capacity to the clusters that remain, or lower what workloads request", place{}, o, t.Workload)
+			at.lasts(t.Workload)
 		}
 	}
 	if at == nil {

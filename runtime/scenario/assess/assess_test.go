@@ -146,6 +146,22 @@ func TestOnlyASpreadConstraintThatRefusesShouldBeLowered(t *testing.T) {
 	require.False(t, short("0/2 clusters are available: 2 cluster(s) did not have the API resource"))
 }
 
+func TestEvidenceIsAboutItsWorkloadAndWhatLastsComesFirst(t *testing.T) {
+	first := "{clusterAffinities: [{affinityName: a, clusterNames: [eu-1]}, {affinityName: b, clusterNames: [us-1]}]}"
+	text := taintPolicy
+	for _, name := range []string{"a", "b", "c"} {
+		text += deployment("shop", name, 1, first)
+	}
+	a, out := assessed(t, cluster("eu-1", "eu", 100)+cluster("eu-2", "eu", 100)+cluster("us-1", "us", 100)+text+deployment("shop", "stuck", 1, "{clusterAffinity: {clusterNames: [eu-1]}}"))
+	require.Contains(t, out, "losing cluster eu-1 takes all replicas of shop/a-deployment, for 1m10s\n")
+	require.Contains(t, out, "losing cluster eu-1 takes all replicas of shop/stuck-deployment, for as long as the outage lasts\n")
+	for i, change := range []string{"spread over more than one cluster", "spread over more than one region", "widen the placement"} {
+		require.Contains(t, a.Advice[i].Change, change, out)
+		require.Contains(t, a.Advice[i].Evidence[0], "stuck", out)
+	}
+	require.Contains(t, out, "1 replica, unschedulable: ")
+}
+
 func TestAClusterOfWhichMoreIsRequestedThanItHasOverflows(t *testing.T) {
 	a, text := assessed(t, three+deployment("shop", "web", 12, `{spreadConstraints: [{spreadByField: region, maxGroups: 1, minGroups: 1}, {spreadByField: cluster, maxGroups: 1, minGroups: 1}]}`))
 	require.NotEmpty(t, a.Contingencies[0].Overflows, text)

@@ -26,12 +26,15 @@ func (r *run) conclude(s *store.Store) *Outcome {
 	o.Unavailability = float64(r.shortfall) / 1000
 	o.lacking = forecast.UsageOf{}
 	for i := range r.workloads {
-		if r.down[i] {
+		if d := r.down[i]; d.total > 0 || !d.since.IsZero() {
 			o.Down++
-			o.downOf = append(o.downOf, i)
+			o.downOf = append(o.downOf, down{i, d})
 		}
 		r.judge(i, s)
 	}
+	slices.SortStableFunc(o.downOf, func(a, b down) int { // the longest first
+		return cmp.Compare(b.length(), a.length())
+	})
 	slices.SortStableFunc(o.Troubles, func(a, b Trouble) int {
 		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Workload, b.Workload))
 	})

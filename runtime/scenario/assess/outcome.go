@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,8 +88,8 @@ type Outcome struct {
 	Breakers []string `json:"breakers,omitempty"`
 	// Groups are those of which a workload had copies on the clusters, in order.
 	Groups []Share `json:"groups,omitempty"`
-	// downOf are the workloads that Down counts, by index.
-	downOf []int
+	// downOf are the workloads that Down counts.
+	downOf []down
 	// lacking is how much more the surviving clusters would need, per resource; fullest are those that are full, of the
 	// resources that are tight.
 	lacking forecast.UsageOf
@@ -136,6 +137,20 @@ type Share struct {
 	Unavailable int `json:"unavailable"`
 	// Lowest is the smallest share of its replicas that is available on the way.
 	Lowest float64 `json:"lowestAvailability"`
+}
+
+// down is a workload, by its index, that has nothing available for a while.
+type down struct {
+	workload int
+	downtime
+}
+
+// Why is the kind and the reason, which may say the kind itself.
+func (t *Trouble) Why() string {
+	if strings.HasPrefix(t.Reason, t.Kind) {
+		return t.Reason
+	}
+	return t.Kind + ": " + t.Reason
 }
 
 // Percent is Lowest in hundredths, rounded down: only what is whole is 100.

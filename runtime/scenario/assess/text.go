@@ -175,7 +175,7 @@ func (t *text) troubles(a *Assessment) {
 			if w.Missing > 0 {
 				what = spelling.Count(int(w.Missing), "replica", "replicas")
 			}
-			t.line("%s  %s  %s, %s: %s", Predicted, w.Workload, what, w.Kind, w.Reason)
+			t.line("%s  %s  %s, %s", Predicted, w.Workload, what, w.Why())
 		}
 		if o.Unnamed > 0 && t.wide {
 			t.line("%s  and %s", Predicted, spelling.Count(o.Unnamed, "more workload", "more workloads"))

@@ -3,6 +3,7 @@ package assess
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -88,8 +89,9 @@ type run struct {
 	struck bool
 	// available replicas of each workload; target is how many of them must be: as many as there were before, and as it asks for.
 	available, target []int32
-	// lost marks workloads that had copies on the clusters, down those that had nothing available at some time.
-	lost, down []bool
+	// lost marks workloads that had copies on the clusters; down says when workloads had nothing available.
+	lost []bool
+	down []downtime
 	// whole, and of each group, is how many of the targets are available.
 	whole, all     int
 	wholeOf, allOf []int
@@ -110,6 +112,31 @@ type run struct {
 	fill
 }
 
+// downtime is for how long a workload had nothing available in all, and since when it has nothing; the zero time: it has.
+type downtime struct {
+	total time.Duration
+	since time.Time
+}
+
+// is takes in whether a workload has nothing available from an instant on.
+func (d *downtime) is(down bool, at time.Time) {
+	switch {
+	case down && d.since.IsZero():
+		d.since = at
+	case !down && !d.since.IsZero():
+		d.total += at.Sub(d.since)
+		d.since = time.Time{}
+	}
+}
+
+// length is how long it lasts: beyond all bounds where it does not end.
+func (d *downtime) length() time.Duration {
+	if !d.since.IsZero() {
+		return math.MaxInt64
+	}
+	return d.total
+}
+
 // refusal is why no cluster can take replicas.
 type refusal struct {
 	missing int32
@@ -121,7 +148,7 @@ func (f *fleet) begin(c *Contingency) *run {
 	n := len(f.workloads)
 	r := &run{
 		fleet: f, outcome: &Outcome{Contingency: *c, Lowest: 1, LowestWorkloads: 1}, failed: map[messages.ClusterName]bool{}, fold: failover.Fold{},
-		available: make([]int32, n), target: make([]int32, n), lost: make([]bool, n), down: make([]bool, n),
+		available: make([]int32, n), target: make([]int32, n), lost: make([]bool, n), down: make([]downtime, n),
 		wholeOf: make([]int, len(f.groups)), allOf: make([]int, len(f.groups)), lowestOf: make([]float64, len(f.groups)),
 		evicted: map[messages.BindingName]bool{}, rescued: map[messages.BindingName]bool{}, refused: map[messages.BindingName]refusal{},
 		blocked: map[messages.BindingName]string{}, stays: map[messages.ClusterName]string{},
@@ -216,9 +243,7 @@ func (r *run) serves(f *messages.AvailabilityChanged) {
 // sample looks at what is available once an instant has settled.
 func (r *run) sample(at time.Time) {
 	for _, i := range r.touched {
-		if r.available[i] <= 0 && r.target[i] > 0 {
-			r.down[i] = true
-		}
+		r.down[i].is(r.available[i] <= 0 && r.target[i] > 0, at)
 		n := r.workloads[i].group
 		r.lowestOf[n] = min(r.lowestOf[n], share(r.wholeOf[n], r.allOf[n]))
 	}

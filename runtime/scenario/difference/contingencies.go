@@ -126,7 +126,7 @@ func measured(o *assess.Outcome) measures {
 func onlyIn(o, other *assess.Outcome) (all []Trouble) {
 	for _, t := range o.Troubles {
 		if !slices.ContainsFunc(other.Troubles, func(x assess.Trouble) bool { return x.Workload == t.Workload }) {
-			all = append(all, Trouble{t.Workload, t.Missing, t.Kind + ": " + t.Reason})
+			all = append(all, Trouble{t.Workload, t.Missing, t.Why()})
 		}
 	}
 	return all
