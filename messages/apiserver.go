@@ -123,7 +123,7 @@ type ReportNode struct {
 }
 
 // ChangeTaints adds and removes taints of a node. Taints to add that it has, and taints to remove that it has not, are passed over.
-// From: node. To: API server.
+// From: node, the MachineSet of the node. To: API server.
 type ChangeTaints struct {
 	Node        NodeName
 	Add, Remove []corev1.Taint

@@ -35,7 +35,7 @@ type NodeConditionChanged struct {
 }
 
 // NodeTaintAdded says that a node has a new taint, or a new value for one. Because says who asked for it: a condition
-// ("Ready=Unknown"), a cordon ("spec.unschedulable"), "by" whom, or the template of its MachineSet.
+// ("Ready=Unknown"), a cordon ("spec.unschedulable"), "by" whom, or its Machine.
 type NodeTaintAdded struct {
 	Node    NodeName     `json:"node"`
 	Taint   corev1.Taint `json:"taint"`

@@ -22,7 +22,7 @@ type NodeView struct {
 }
 
 // NodeViewed carries a node as it now is, whenever any of it changed.
-// From: API server. To: pod scheduler, every DaemonSet.
+// From: API server. To: pod scheduler, every DaemonSet, the MachineSet of the node.
 type NodeViewed struct{ View *NodeView }
 
 // NodeGone says that a node was deleted. From: API server. To: pod scheduler, every DaemonSet, the MachineSet of the node.

@@ -155,6 +155,7 @@ func (s *Server) notifyGone(name messages.NodeName, n *node, owners []messages.O
 	}
 }
 
+// notifyNode tells of a node as it now is: a MachineSet of one that it made, too.
 func (s *Server) notifyNode(name messages.NodeName, owners []messages.OwnerName, out *actors.Outbox) {
 	n := s.nodes[name]
 	out.TellNode(name, &messages.NodeStored{Object: n.object})
@@ -162,6 +163,9 @@ func (s *Server) notifyNode(name messages.NodeName, owners []messages.OwnerName,
 	out.TellPodScheduler(viewed)
 	for _, owner := range owners {
 		out.TellOwner(owner, viewed)
+	}
+	if n.owner != "" && !s.watching[n.owner] {
+		out.TellOwner(n.owner, viewed)
 	}
 }
 

@@ -108,7 +108,7 @@ func New(kindName, namespace, local string, seed uint64) (*Owner, error) {
 	case messages.KindNameJob:
 		o.kind = &job{}
 	case messages.KindNameMachineSet:
-		o.kind = &machineSet{machines: map[messages.NodeName]bool{}}
+		o.kind = newMachineSet()
 	default:
 		return nil, fmt.Errorf("owner %s: kind %q: supported values: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, MachineSet", o.name, kindName)
 	}
@@ -134,6 +134,7 @@ func (o *Owner) Receive(now time.Time, m messages.ToOwner, out *actors.Outbox) {
 		o.nodeChanged(m.Name)
 		if s, owns := o.kind.(*machineSet); owns {
 			delete(s.machines, m.Name)
+			delete(s.viewed, m.Name)
 		}
 	case *messages.ControllersStopped:
 		o.down = !m.Over
@@ -250,10 +251,13 @@ func (o *Owner) podChanged(p *pod) {
 	}
 }
 
-// nodeChanged has a DaemonSet look again at a node.
+// nodeChanged has a DaemonSet or a MachineSet look again at a node.
 func (o *Owner) nodeChanged(name messages.NodeName) {
-	if d, is := o.kind.(*daemonSet); is {
-		d.changed[name] = true
+	switch k := o.kind.(type) {
+	case *daemonSet:
+		k.changed[name] = true
+	case *machineSet:
+		k.viewed[name] = true
 	}
 }
 

@@ -420,6 +420,27 @@ func TestAMachineSetTaintsTheNodesOfNewMachines(t *testing.T) {
 	d.Tell(&messages.NodeGone{Name: names[1]}).Quiet()
 }
 
+// A node has the taints of its machine again where a user removed one; their values, and others, are the user's.
+func TestANodeGetsTheTaintsOfItsMachine(t *testing.T) {
+	spot, dedicated := taint("spot", corev1.TaintEffectNoExecute), taint("dedicated", corev1.TaintEffectNoSchedule)
+	d := drive(t, "MachineSet", machines(1, spot, dedicated))
+	name := d.requests()[0].(*messages.CreateNode).Node
+	viewed := func(taints ...corev1.Taint) *messages.NodeViewed {
+		return &messages.NodeViewed{View: &messages.NodeView{Name: name, Taints: taints}}
+	}
+	d.Tell(viewed(spot, dedicated)).Quiet()
+	other := spot
+	other.Value = "by-hand"
+	d.Tell(viewed(other, taint("more", corev1.TaintEffectNoSchedule)))
+	require.Equal(t, []messages.Message{&messages.ChangeTaints{Node: name, Add: []corev1.Taint{dedicated}, Because: []string{"its Machine has it"}}}, d.requests())
+	d.apply(machines(1)).Quiet()
+	d.Tell(viewed(dedicated))
+	require.Len(t, d.requests(), 1, "the machine is of the template of before")
+	d.apply(machines(0))
+	d.Tell(viewed()).Quiet()
+	d.Tell(&messages.NodeViewed{View: &messages.NodeView{Name: "another"}}, &messages.NodeGone{Name: name}).Quiet()
+}
+
 func TestADeletedMachineSetDeletesItsMachines(t *testing.T) {
 	d := drive(t, "MachineSet", machines(3))
 	d.Tell(&messages.OwnerDeleted{})
