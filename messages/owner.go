@@ -37,7 +37,7 @@ type OwnerSpec struct {
 	MaxSurge, MaxUnavailable intstr.IntOrString
 	MinReady                 time.Duration
 	// Rolls has a StatefulSet or a DaemonSet replace the pods of an older template, of the former those with an ordinal of Partition and more, of
-	// the latter within MaxUnavailable; else they remain until they are deleted.
+	// the latter within MaxUnavailable, or with MaxSurge new pods beside old ones; else they remain until they are deleted.
 	Rolls     bool
 	Partition int32
 	// Parallel pods of a StatefulSet do not wait for one another: podManagementPolicy Parallel.

@@ -121,14 +121,88 @@ func (d *daemonSet) reconcile(o *Owner, now time.Time, out *actors.Outbox) (next
 		}
 		next = actors.Earlier(next, due)
 	}
-	if d.rolling && o.spec.Rolls {
+	if surge, _ := intstr.GetScaledValueFromIntOrPercent(&o.spec.MaxSurge, len(d.on), true); d.rolling && o.spec.Rolls && surge > 0 { // admission refuses what is neither
+		next = actors.Earlier(next, d.surge(o, now, surge, out))
+	} else if d.rolling && o.spec.Rolls {
 		next = actors.Earlier(next, d.roll(o, now, out))
 	}
 	return next
 }
 
+// surge creates pods of the new template beside those of an older one: where that is not available, and on so many other nodes. An old pod goes
+// when the new one beside it is available. It returns when a pod that is ready becomes available. Source: rollingUpdate of the DaemonSet controller.
+func (d *daemonSet) surge(o *Owner, now time.Time, most int, out *actors.Outbox) (next time.Time) {
+	var candidates []messages.NodeName
+	d.rolling = false
+	for _, name := range slices.Sorted(maps.Keys(d.on)) {
+		older, newer := d.pair(name)
+		if older == nil {
+			continue
+		}
+		d.rolling = true
+		switch available, at := o.available(older, now); {
+		case newer == nil && d.mayRun(o, name):
+			next = actors.Earlier(next, at)
+			if available {
+				candidates = append(candidates, name)
+			} else {
+				d.createDaemon(o, now, name, out)
+			}
+		case newer != nil:
+			available, at = o.available(newer, now)
+			if next = actors.Earlier(next, at); available {
+				o.delete(older, replaced, out)
+			} else {
+				most--
+			}
+		}
+	}
+	for _, name := range candidates[:min(len(candidates), max(0, most))] {
+		d.createDaemon(o, now, name, out)
+	}
+	return next
+}
+
+// pair are the pods of a node that remain: one of an older template, and one of the newest; nil for none.
+func (d *daemonSet) pair(name messages.NodeName) (older, newer *pod) {
+	for _, p := range d.on[name] {
+		switch {
+		case p.going():
+		case d.isOld(p):
+			older = p
+		default:
+			newer = p
+		}
+	}
+	return older, newer
+}
+
+// isOld reports whether a pod is of an older template.
+func (d *daemonSet) isOld(p *pod) bool { return p.revision != "" && p.revision != d.revision }
+
+// mayRun reports whether a pod may be created on a node.
+func (d *daemonSet) mayRun(o *Owner, name messages.NodeName) bool {
+	node := o.nodes[name]
+	if node == nil {
+		return false
+	}
+	runs, _ := o.fits(node)
+	return runs
+}
+
+// available reports whether a pod has been ready for as long as it must, or when it will have; zero: not by itself.
+func (o *Owner) available(p *pod, now time.Time) (is bool, at time.Time) {
+	if !p.ready() {
+		return false, time.Time{}
+	}
+	if at = p.ReadySince.Add(o.spec.MinReady); at.After(now) {
+		return false, at
+	}
+	return true, time.Time{}
+}
+
 // roll deletes pods of an older template: those that are not available, and others as long as no more than maxUnavailable nodes lack an
-// available pod. It returns when a pod that is ready becomes available. Source: rollingUpdate of the DaemonSet controller, without maxSurge.
+// available pod. It returns when a pod that is ready becomes available. Source: rollingUpdate of the DaemonSet controller.
 func (d *daemonSet) roll(o *Owner, now time.Time, out *actors.Outbox) (next time.Time) {
 	var old, candidates []*pod
 	unavailable, nodes := 0, 0
@@ -140,11 +214,9 @@ func (d *daemonSet) roll(o *Owner, now time.Time, out *actors.Outbox) (next time
 			continue
 		}
 		p := pods[0]
-		available := p.ready()
-		if at := p.ReadySince.Add(o.spec.MinReady); available && at.After(now) {
-			available, next = false, actors.Earlier(next, at)
-		}
-		isOld := p.revision != "" && p.revision != d.revision
+		available, at := o.available(p, now)
+		next = actors.Earlier(next, at)
+		isOld := d.isOld(p)
 		switch {
 		case !available && isOld:
 			old = append(old, p)

@@ -2,6 +2,7 @@ package owner
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,12 +15,14 @@ import (
 )
 
 // deployment keeps up pods of its newest template, and rolls those of older templates out. Source: the deployment controller of Kubernetes,
-// without its proportional scaling of several ReplicaSets, and without a limit of revisions.
+// without a limit of revisions.
 type deployment struct {
 	// sets are the ReplicaSets of the templates that have pods or must have some, the newest last.
 	sets []*set
 	// adopted: pods that were found were given to a set.
 	adopted bool
+	// replicas is how many pods there had to be when it looked last, most with the surge of a rollout.
+	replicas, most int
 }
 
 // replaced is why a pod of an older template is deleted.
@@ -82,10 +85,14 @@ func (d *deployment) reconcile(o *Owner, now time.Time, out *actors.Outbox) time
 	if !d.adopted {
 		d.adopt(o)
 	}
+	scaled := d.scaled(o)
 	if len(d.sets) == 1 {
 		d.newest().want = int(o.spec.Replicas)
 		replicaSet{}.reconcile(o, now, out)
 		return time.Time{}
+	}
+	if scaled > 0 {
+		d.scale(o, scaled)
 	}
 	next := d.count(o, now)
 	if !o.spec.Paused {
@@ -96,6 +103,58 @@ func (d *deployment) reconcile(o *Owner, now time.Time, out *actors.Outbox) time
 	}
 	d.forget(o)
 	return next
+}
+
+// scaled notes how many pods there must be, and returns the most that there had to be before, where that was another number; else 0.
+func (d *deployment) scaled(o *Owner) (before int) {
+	if d.replicas != int(o.spec.Replicas) {
+		before = d.most
+	}
+	surge, _ := Rolling(o.spec)
+	d.replicas, d.most = int(o.spec.Replicas), int(o.spec.Replicas)+surge
+	return before
+}
+
+// scale gives every set a share of the pods that are added or removed during a rollout, as large as its own of the most that there had to be
+// before; what rounding leaves is the first one's. Where one set alone must have pods, it takes all. Source: the scale of the deployment controller.
+func (d *deployment) scale(o *Owner, before int) {
+	active := slices.DeleteFunc(slices.Clone(d.sets), func(s *set) bool { return s.want == 0 })
+	switch {
+	case len(active) == 0:
+		d.newest().want = d.replicas
+		return
+	case len(active) == 1:
+		active[0].want = d.replicas
+		return
+	case o.spec.Recreate:
+		return
+	}
+	more := d.most
+	if d.replicas == 0 {
+		more = 0
+	}
+	for _, s := range active {
+		more -= s.want
+	}
+	slices.Reverse(active) // of those of one size the newest gains first
+	if more < 0 {
+		slices.Reverse(active) // and the oldest loses first
+	}
+	slices.SortStableFunc(active, func(a, b *set) int { return cmp.Compare(b.want, a.want) })
+	rest := more
+	for _, s := range active {
+		share := int(math.Round(float64(s.want*d.most)/float64(before))) - s.want
+		if d.replicas == 0 {
+			share = -s.want
+		}
+		if more > 0 {
+			share = min(max(share, 0), rest)
+		} else {
+			share = max(min(share, 0), rest)
+		}
+		s.want, rest = s.want+share, rest-share
+	}
+	active[0].want = max(0, active[0].want+rest)
 }
 
 // adopt gives pods that were found to the newest set. Where some of them are of its template, the others are of an older one, which a

@@ -154,3 +154,50 @@ func TestADeploymentGoesOnWithItsReplicaSet(t *testing.T) {
 	require.Len(t, d.names(), 2)
 	require.Empty(t, d.apply(hashed("one")).requests(), "what runs is not replaced for a ReplicaSet that is heard of late")
 }
+
+// A Deployment that is scaled during a rollout scales both templates in proportion. Source: the example of Kubernetes' page on Deployments: 10 replicas with
+// maxSurge 3 and maxUnavailable 2 in the middle of a rollout, of 8 old and 5 new pods, become 15.
+func TestARolloutIsScaledInProportion(t *testing.T) {
+	of := func(replicas int32, name string, edits ...func(*messages.OwnerSpec)) *messages.OwnerSpec {
+		return pods(replicas, append([]func(*messages.OwnerSpec){percent(intstr.FromInt32(3), intstr.FromInt32(2)), image(name)}, edits...)...)
+	}
+	rollout := func() (d *driver, older string) {
+		d = drive(t, "Deployment", of(10, "one"))
+		names := d.names()
+		for _, pod := range names {
+			d.becomes(pod, ready(0))
+		}
+		older = names[0][:strings.LastIndexByte(names[0], '-')]
+		created, deleted := d.apply(of(10, "bad")).prefixes()
+		require.Equal(t, map[string]int{older: 2}, deleted)
+		require.Equal(t, 3, sum(created), "the surge")
+		created, _ = d.apply(of(10, "bad")).prefixes()
+		require.Equal(t, 2, sum(created), "what may be unavailable")
+		return d, older
+	}
+	d, older := rollout()
+	created, deleted := d.apply(of(15, "bad")).prefixes()
+	require.Empty(t, deleted)
+	require.Equal(t, 3, created[older], "8 become 11")
+	require.Equal(t, 2, sum(created)-created[older], "and 5 become 7")
+	created, deleted = d.apply(of(5, "bad")).prefixes()
+	require.Empty(t, created)
+	require.Equal(t, 12, sum(deleted), "18 become 8, and the rollout goes on by 2")
+	d, older = rollout()
+	_, deleted = d.apply(of(0, "bad")).prefixes()
+	require.Equal(t, 8, deleted[older])
+	require.Equal(t, 13, sum(deleted))
+
+	paused := func(s *messages.OwnerSpec) { s.Paused = true }
+	d = drive(t, "Deployment", of(2, "one"))
+	d.names()
+	d.apply(of(2, "two", paused)).Quiet()
+	require.Len(t, d.apply(of(4, "two", paused)).names(), 2, "of the older template, which alone has pods")
+}
+
+func sum(numbers map[string]int) (all int) {
+	for _, n := range numbers {
+		all += n
+	}
+	return all
+}

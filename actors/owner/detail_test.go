@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"leeward/actors/actorstest"
 	"leeward/actors/owner"
@@ -85,7 +86,7 @@ func TestAnEditThatKeepsTheTemplateKeepsItShared(t *testing.T) {
 	first := d.created()[0]
 	second := d.apply(pods(2)).created()[0]
 	require.Same(t, first.Spec, second.Spec)
-	third := d.apply(pods(3, func(s *messages.OwnerSpec) { s.Template.Spec.Hostname = "other" })).created()[0]
+	third := d.apply(pods(2, percent(intstr.FromInt32(1), none), func(s *messages.OwnerSpec) { s.Template.Spec.Hostname = "other" })).created()[0]
 	require.Equal(t, "other", third.Spec.Hostname)
 	require.NotEqual(t, first.Controller.Name, third.Controller.Name)
 }

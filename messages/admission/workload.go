@@ -153,8 +153,25 @@ func validateDaemons(set *appsv1.DaemonSetSpec, spec *field.Path) (errs field.Er
 		errs = append(errs, field.NotSupported(at.Child("type"), set.UpdateStrategy.Type, []appsv1.DaemonSetUpdateStrategyType{appsv1.OnDeleteDaemonSetStrategyType, appsv1.RollingUpdateDaemonSetStrategyType}))
 	}
 	if r := set.UpdateStrategy.RollingUpdate; r != nil {
-		_, wrong := share(r.MaxUnavailable, at.Child("rollingUpdate", "maxUnavailable"))
-		errs = append(errs, wrong...)
+		errs = append(errs, validateDaemonRollout(r, at.Child("rollingUpdate"))...)
+	}
+	return errs
+}
+
+// validateDaemonRollout wants either more pods or fewer during a rollout, not both, and not neither.
+func validateDaemonRollout(r *appsv1.RollingUpdateDaemonSet, at *field.Path) field.ErrorList {
+	unavailable, errs := share(r.MaxUnavailable, at.Child("maxUnavailable"))
+	surge, wrong := 0, field.ErrorList(nil)
+	if r.MaxSurge != nil {
+		surge, wrong = share(r.MaxSurge, at.Child("maxSurge"))
+	}
+	errs = append(errs, wrong...)
+	switch {
+	case len(errs) > 0:
+	case surge > 0 && unavailable > 0:
+		errs = append(errs, field.Invalid(at.Child("maxSurge"), r.MaxSurge.String(), "may not be set when maxUnavailable is non-zero"))
+	case surge == 0 && unavailable == 0:
+		errs = append(errs, field.Required(at.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
 	}
 	return errs
 }

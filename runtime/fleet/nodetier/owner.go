@@ -127,7 +127,7 @@ func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
 			Rolls: o.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType, MaxUnavailable: intstr.FromInt32(1),
 		}
 		if r := o.Spec.UpdateStrategy.RollingUpdate; r != nil {
-			spec.MaxUnavailable = ptr.Deref(r.MaxUnavailable, spec.MaxUnavailable)
+			spec.MaxUnavailable, spec.MaxSurge = ptr.Deref(r.MaxUnavailable, spec.MaxUnavailable), ptr.Deref(r.MaxSurge, spec.MaxSurge)
 		}
 		return spec, nil
 	case *batchv1.Job:
