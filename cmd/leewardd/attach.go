@@ -40,6 +40,7 @@ type attaching struct {
 	attachAddress   string
 	comparisons     string
 	recording       string
+	zoneRates       bool
 }
 
 const (
@@ -71,6 +72,7 @@ func (o *attaching) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.schedulerName, "scheduler-name", "leeward", "with --act beside Karmada, the schedulerName of the bindings to act on; "+api.DefaultScheduler+" also means those that name none, where no karmada-scheduler runs")
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
+	set.BoolVar(&o.zoneRates, "attach-zone-rates", false, "beside a Kubernetes cluster, begin evictions node by node in each zone, by nodeEvictionRate, secondaryNodeEvictionRate, largeClusterSizeThreshold and unhealthyZoneThreshold")
 	set.StringVar(&o.recording, "shadow-recording", "", "with --attach, file to create and to record in what happens there, as leeward record does: 1 GiB at most")
 	set.StringVar(&o.comparisons, "shadow-comparisons", "", "with --attach in shadow, file to append to how each decision compares with that of the control plane that acts, in JSON lines; -: standard output")
 }
@@ -84,6 +86,9 @@ func (o *options) validateAttaching() (problems []error) {
 		}
 		if o.recording != "" {
 			problems = append(problems, errors.New("shadowRecording: it needs attach, which says where"))
+		}
+		if o.zoneRates {
+			problems = append(problems, errors.New("attachZoneRates: it needs attach, which says where"))
 		}
 		return problems
 	}
@@ -184,6 +189,9 @@ func newAttached(ctx context.Context, c *configuration, log zerolog.Logger, out 
 }
 
 func (d *attached) besideKarmada(c *configuration, server *rest.Config) (beside, error) {
+	if c.zoneRates {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: errors.New("attachZoneRates: it is for the API server of a Kubernetes cluster, and this is Karmada's")}
+	}
 	config := karmada.Config{Client: server, Settings: c.settings, Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add}
 	if len(c.act) == 0 {
 		return karmada.New(config)
@@ -217,7 +225,7 @@ func (d *attached) besideKubernetes(c *configuration, server *rest.Config) (besi
 		return nil, err
 	}
 	return attach.New(attach.Config{
-		Client: server, Settings: c.settings, Act: len(c.act) > 0, Namespace: c.attachNamespace, Timing: c.election,
+		Client: server, Settings: c.settings, Act: len(c.act) > 0, ZoneRates: c.zoneRates, Namespace: c.attachNamespace, Timing: c.election,
 		Identity: identity, Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add,
 	})
 }

@@ -590,6 +590,7 @@ func TestOptionsOfAnAttachedDaemonMustFitTogether(t *testing.T) {
 		"attach: nodes and etcdServers must not be given then":                   {"--attach", "x", "--nodes"},
 		`attachNamespace: "A"`:                                                   {"--attach", "x", "--attach-namespace", "A"},
 		"attachAddress: 0.0.0.0:1 is not a loopback address":                     {"--attach", "x", "--attach-address", "0.0.0.0:1"},
+		"attachZoneRates: it needs attach":                                       {"--attach-zone-rates"},
 		"attachAddress: address x: missing port in address":                      {"--attach", "x", "--attach-address", "x"},
 	} {
 		_, err := configured(t, "", args...)

@@ -30,6 +30,8 @@ type Config struct {
 	Settings messages.Settings
 	// Act evicts pods. False: it is reported what would be evicted, and nothing is written.
 	Act bool
+	// ZoneRates has evictions begin node by node in each zone, at the rates of the settings, and stop where a zone is disrupted.
+	ZoneRates bool
 	// Namespace has the Lease by which one of several daemons acts, Timing says how long one that is gone is waited for, and Identity names
 	// this one and no other process ever.
 	Namespace, Identity string

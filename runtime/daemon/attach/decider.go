@@ -35,6 +35,8 @@ type decider struct {
 	asked     []request
 	seq       uint64
 	withdrawn map[messages.PodName]int
+	// zones bound how fast evictions begin; nil: nothing does.
+	zones *zones
 	// refused is when an eviction that the Eviction API refused is asked for again.
 	refused map[messages.PodName]time.Time
 }
@@ -86,6 +88,7 @@ func (d *decider) setNode(name messages.NodeName, taints []corev1.Taint, pods []
 	}
 	if len(taints) == 0 {
 		delete(d.nodes, name)
+		d.zones.ends(name)
 		d.tellPods(name, &messages.NodeTaintsSeen{Node: name})
 		for pod := range d.on[name] { // order-free: each only ends
 			d.ended[podAt(pod)] = true
@@ -94,6 +97,9 @@ func (d *decider) setNode(name messages.NodeName, taints []corev1.Taint, pods []
 	}
 	d.nodes[name] = taints
 	for _, p := range pods {
+		if m := markOf(p); m != nil && m.ours() {
+			d.zones.begins(name)
+		}
 		d.setPod(p)
 	}
 	d.tellPods(name, &messages.NodeTaintsSeen{Node: name, Taints: taints})
@@ -101,6 +107,7 @@ func (d *decider) setNode(name messages.NodeName, taints []corev1.Taint, pods []
 
 // forgetNode says that a node was deleted. What was due for its pods remains due.
 func (d *decider) forgetNode(name messages.NodeName) {
+	d.zones.see(name, nil)
 	if d.nodes[name] == nil {
 		return
 	}
@@ -191,6 +198,16 @@ func (d *decider) step(now time.Time) error {
 	if err := d.kernel.RunInstant(d.now); err != nil {
 		return fmt.Errorf("decide: %w", err)
 	}
+	if begin := d.zones.due(d.now); len(begin) > 0 {
+		for _, m := range begin {
+			if d.kernel.Has(podAt(m.Pod)) {
+				d.kernel.Post(podAt(m.Pod), &messages.RequestServed{Verb: m.Verb, Attempt: m.Attempt})
+			}
+		}
+		if err := d.kernel.RunInstant(d.now); err != nil {
+			return fmt.Errorf("decide: %w", err)
+		}
+	}
 	for a := range d.ended { // order-free: each only ends
 		d.kernel.Stop(a)
 		name := messages.PodName(a.Name)
@@ -206,6 +223,9 @@ func (d *decider) step(now time.Time) error {
 // next is the earliest instant at which something is due.
 func (d *decider) next() (next time.Time, found bool) {
 	next, found = d.kernel.Next()
+	if at, is := d.zones.next(d.now); is && (!found || at.Before(next)) {
+		next, found = at, true
+	}
 	for _, at := range d.refused { // order-free: the earliest
 		if !found || at.Before(next) {
 			next, found = at, true
@@ -224,6 +244,7 @@ func (c *client) Receive(_ time.Time, m messages.ToAPIClient, out *actors.Outbox
 		c.asked(m, out)
 	case *messages.RequestWithdrawn:
 		c.d.withdrawn[m.Pod] = max(c.d.withdrawn[m.Pod], m.Attempt)
+		c.d.zones.withdraw(c.d.nodeOf(m.Pod), m.Pod, m.Attempt)
 	default:
 		panic(fmt.Sprintf("attached API client: unknown message %T", m))
 	}
@@ -231,11 +252,22 @@ func (c *client) Receive(_ time.Time, m messages.ToAPIClient, out *actors.Outbox
 
 // asked hands a request on. The pod is not read again, because it is watched; VerbEvict leads to an EvictPod.
 func (c *client) asked(m *messages.RequestAsked, out *actors.Outbox) {
+	if m.Verb == messages.VerbGet && !c.d.zones.allows(c.d.nodeOf(m.Pod), m) {
+		return
+	}
 	if c.d.shadow || m.Verb == messages.VerbGet || m.Verb == messages.VerbEvict {
 		out.TellPodEviction(m.Pod, &messages.RequestServed{Verb: m.Verb, Attempt: m.Attempt})
 		return
 	}
 	c.d.ask(*m)
+}
+
+// nodeOf is the node of a pod; empty: that is not known.
+func (d *decider) nodeOf(name messages.PodName) messages.NodeName {
+	if p := d.pods[name]; p != nil {
+		return messages.NodeName(p.Spec.NodeName)
+	}
+	return ""
 }
 
 func (d *decider) ask(m messages.RequestAsked) {

@@ -79,6 +79,9 @@ func (a *Attachment) decide(ctx context.Context, l *writing.Lease) error {
 func (a *Attachment) newDeciding(ctx context.Context, l *writing.Lease) (d *deciding, end func()) {
 	d = &deciding{Attachment: a, answers: make(chan answered, writing.MostUnderWay), began: a.config.Clock.Now()}
 	d.queue = newQueue(newDecider(&a.config.Settings, l == nil, d.hear), a.config.Metrics.Requested)
+	if k := d.queue.decider; a.config.ZoneRates {
+		k.zones = newZones(&a.config.Settings, func(f messages.Fact) { d.hear(k.now, f) })
+	}
 	endEvents := func() {}
 	if l == nil {
 		d.compare = newComparing(d.compared)
@@ -114,6 +117,7 @@ func (d *deciding) load() error {
 
 func (d *deciding) nodeChanged(n *corev1.Node) {
 	name := messages.NodeName(n.Name)
+	d.queue.decider.zones.see(name, n)
 	if equality.Semantic.DeepEqual(d.queue.decider.nodes[name], n.Spec.Taints) {
 		return
 	}
@@ -151,7 +155,7 @@ func (d *deciding) round(ctx context.Context) error {
 	for _, s := range d.queue.due(now) {
 		d.sending.Go(func() { d.answers <- answered{s, d.writer.send(ctx, &s.request)} })
 	}
-	d.config.Metrics.Pending(len(d.queue.waiting), d.queue.window.Size())
+	d.config.Metrics.Pending(len(d.queue.waiting)+d.queue.decider.zones.waiting(), d.queue.window.Size())
 	return nil
 }
 

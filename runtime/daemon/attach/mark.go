@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/nodelife"
 )
 
 // byTaintManager is the reason of the condition of a pod that a taint-eviction-controller evicts, ours or another.
@@ -85,12 +87,16 @@ func leanPod(p *corev1.Pod) *corev1.Pod {
 	return lean
 }
 
-// leanNode is what is kept of a node: its taints, each with the time from which it counts.
+// leanNode is what is kept of a node: its taints, each with the time from which it counts, its zone, and whether it is Ready.
 func leanNode(n *corev1.Node) *corev1.Node {
-	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion},
+	lean := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Labels: labelsOf(n)},
 		Spec:       corev1.NodeSpec{Taints: noExecute(n)},
 	}
+	if ready := nodelife.Ready(n.Status.Conditions); ready != "" {
+		lean.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
+	}
+	return lean
 }
 
 // noExecute are the NoExecute taints of a node. One without timeAdded, as kubectl taint writes it, counts from when the taints of the

@@ -16,7 +16,7 @@ var options = []string{
 	"authenticationConfig", "shadow", "machineStepLimit", "invariantMonitor", "hugePages", "nodes", "ui", "clusterProxy", ProfileOption, "logLevel", "logFormat",
 	"etcdServers", "etcdPrefix", "etcdCafile", "etcdCertfile", "etcdKeyfile", "etcdCompactionInterval",
 	"leaderElectLeaseDuration", "leaderElectRenewDeadline", "leaderElectRetryPeriod",
-	"attach", "act", "schedulerName", "attachNamespace", "attachAddress", "shadowRecording", "shadowComparisons",
+	"attach", "act", "schedulerName", "attachNamespace", "attachAddress", "attachZoneRates", "shadowRecording", "shadowComparisons",
 }
 
 // Options returns the fields of leewardd's configuration file that are no settings: what the daemon is told beside

@@ -164,7 +164,7 @@ func TestARightThatIsMissingIsNamed(t *testing.T) {
 	for want, forbid := range map[string]func(*clienttest.Server){
 		"no right to list resourcebindings.work.karmada.io: leeward attach install grants it": func(s *clienttest.Server) { s.Forbid(bindings) },
 		"no right to watch clusters.cluster.karmada.io: leeward attach install grants it":     func(s *clienttest.Server) { s.Deaf(clusters, http.StatusForbidden) },
-		"cannot list clusters.cluster.karmada.io":                     func(s *clienttest.Server) { s.Lack(clusters) },
+		"cannot list clusters.cluster.karmada.io":                                             func(s *clienttest.Server) { s.Lack(clusters) },
 	} {
 		server := clienttest.New(t, nil)
 		forbid(server)
