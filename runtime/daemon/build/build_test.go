@@ -28,7 +28,7 @@ func TestTheFlagAndTheCommandSayTheSameOfAProgram(t *testing.T) {
 			c.SetOut(&out)
 			c.SetArgs([]string{asked})
 			require.NoError(t, c.Execute())
-			require.Equal(t, program+" v1.2.3 0123456789ab go1.26.8\n", out.String())
+			require.Equal(t, program+" version v1.2.3 0123456789ab go1.26.8\n", out.String())
 		}
 	}
 }
