@@ -52,7 +52,7 @@ type Agent struct {
 	hub       *hub
 	member    *member
 	metrics   *metrics
-	heartbeat heartbeat
+	heartbeat hold
 	readiness readiness
 	// reachable is whether the last probe reached the member.
 	reachable atomic.Bool
@@ -76,7 +76,9 @@ func New(c Config) (*Agent, error) {
 		return nil, fmt.Errorf("connect to the member: %w", err)
 	}
 	a.member.waits, a.member.border, a.hub.border = a.lookAt, &a.border, &a.border
-	a.heartbeat = heartbeat{identity: c.Identity, takeover: 3 * c.Heartbeat}
+	a.heartbeat = hold{
+		leases: a.hub.leases, namespace: api.LeaseNamespace, name: c.Cluster, identity: c.Identity, alone: c.Cluster, seconds: leaseSeconds, takeover: 3 * c.Heartbeat,
+	}
 	return a, nil
 }
 
@@ -239,6 +241,9 @@ func (a *Agent) Ready() error {
 	return nil
 }
 
+// leaseSeconds is what Karmada's agents ask for; the hub goes by its own settings.
+const leaseSeconds = 40
+
 // beat renews the Lease and reports the Cluster, unless another replica does.
 func (a *Agent) beat(ctx context.Context) error {
 	c, err := a.hub.cluster(ctx)
@@ -246,8 +251,10 @@ func (a *Agent) beat(ctx context.Context) error {
 		return fmt.Errorf("read cluster %s: %w", a.Cluster, err)
 	}
 	version, kind := catalog.Clusters.Kind.ToAPIVersionAndKind()
-	a.heartbeat.owner = metav1.OwnerReference{APIVersion: version, Kind: kind, Name: a.Cluster, UID: c.typed.UID}
-	mine, err := a.renew(ctx)
+	a.heartbeat.owners = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: a.Cluster, UID: c.typed.UID}}
+	renewing, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	mine, err := a.heartbeat.renew(renewing, a.Clock.Now())
 	if err != nil || !mine {
 		return err
 	}

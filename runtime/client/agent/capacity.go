@@ -7,34 +7,48 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"leeward/messages/api"
 )
 
-// leanPod keeps of a pod what its capacity and its scheduling depend on, so that ten thousand of them fit in memory: its requests
-// are those of one container, its owner is the workload.
-func leanPod(p *corev1.Pod) *corev1.Pod {
-	lean := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, UID: p.UID, ResourceVersion: p.ResourceVersion}}
-	lean.Spec.NodeName, lean.Status.Phase = p.Spec.NodeName, p.Status.Phase
-	lean.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})}}}
+// podShare is what is kept of a pod: what capacity and scheduling depend on, so that ten thousand of them fit in memory.
+type podShare struct {
+	metav1.ObjectMeta
+	node     string
+	requests corev1.ResourceList
+	// ended is set once it takes nothing any more.
+	ended bool
+	// waits is since when no node takes it; zero: it does not wait.
+	waits time.Time
+	// workload is what it is of, group, kind, namespace and name; without a kind it is of none.
+	workload identity
+}
+
+func shareOf(p *corev1.Pod) *podShare {
+	s := &podShare{
+		ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, UID: p.UID, ResourceVersion: p.ResourceVersion},
+		node:       p.Spec.NodeName, requests: resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{}),
+		ended: p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
+	}
 	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
-		lean.OwnerReferences = []metav1.OwnerReference{workloadOf(p, owner)}
+		s.workload = workloadOf(p, owner)
 	}
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			lean.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason, LastTransitionTime: c.LastTransitionTime}}
+			s.waits = c.LastTransitionTime.Time
 		}
 	}
-	return lean
+	return s
 }
 
 // workloadOf is the workload of a pod: the owner, or, of a ReplicaSet that a Deployment made, that Deployment.
-func workloadOf(p *corev1.Pod, owner *metav1.OwnerReference) metav1.OwnerReference {
-	workload := metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
+func workloadOf(p *corev1.Pod, owner *metav1.OwnerReference) identity {
+	workload := identity{schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group, owner.Kind, p.Namespace, owner.Name}
 	if hash := p.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
 		if n := len(owner.Name) - len(hash) - 1; n > 0 && owner.Name[n:] == "-"+hash {
-			workload.Kind, workload.Name = "Deployment", owner.Name[:n]
+			workload.kind, workload.name = "Deployment", owner.Name[:n]
 		}
 	}
 	return workload
@@ -45,9 +59,8 @@ func workloadOf(p *corev1.Pod, owner *metav1.OwnerReference) metav1.OwnerReferen
 const unschedulableAfter = 10 * time.Second
 
 // unschedulable reports whether no node takes a pod, since long enough to be told.
-func unschedulable(p *corev1.Pod, now time.Time) bool {
-	c := p.Status.Conditions
-	return len(c) > 0 && p.Spec.NodeName == "" && now.Sub(c[0].LastTransitionTime.Time) >= unschedulableAfter
+func (p *podShare) unschedulable(now time.Time) bool {
+	return !p.waits.IsZero() && p.node == "" && now.Sub(p.waits) >= unschedulableAfter
 }
 
 // leanNode keeps of a node what its capacity and its place depend on.
@@ -99,7 +112,7 @@ func nodeReady(n *corev1.Node) bool {
 
 // capacityOf sums what nodes have and pods take. Allocatable is of nodes that are Ready and not cordoned; allocated is what their
 // pods request, allocating what pods request that have no node yet. Source: Karmada's cluster status controller.
-func capacityOf(nodes []*corev1.Node, pods []*corev1.Pod, grades []api.ResourceModel) (*api.NodeSummary, *api.ResourceSummary) {
+func capacityOf(nodes []*corev1.Node, pods []*podShare, grades []api.ResourceModel) (*api.NodeSummary, *api.ResourceSummary) {
 	nodeSummary := &api.NodeSummary{TotalNum: int32(len(nodes))}
 	r := &api.ResourceSummary{Allocatable: corev1.ResourceList{}, Allocated: corev1.ResourceList{}, Allocating: corev1.ResourceList{}}
 	free := map[string]corev1.ResourceList{}
@@ -114,13 +127,13 @@ func capacityOf(nodes []*corev1.Node, pods []*corev1.Pod, grades []api.ResourceM
 		}
 	}
 	for _, p := range pods {
-		if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		if p.ended {
 			continue
 		}
 		requests := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(1, resource.DecimalSI)}
-		addTo(requests, p.Spec.Containers[0].Resources.Requests, 1)
-		switch on := free[p.Spec.NodeName]; {
-		case p.Spec.NodeName == "":
+		addTo(requests, p.requests, 1)
+		switch on := free[p.node]; {
+		case p.node == "":
 			addTo(r.Allocating, requests, 1)
 		case on != nil:
 			addTo(r.Allocated, requests, 1)

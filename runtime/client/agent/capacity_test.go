@@ -26,9 +26,9 @@ func node(t *testing.T, name, more string) *corev1.Node {
 	return leanNode(typed[corev1.Node](t, "{apiVersion: v1, kind: Node, metadata: {name: "+name+"}, "+more+"}"))
 }
 
-func pod(t *testing.T, more string) *corev1.Pod {
+func pod(t *testing.T, more string) *podShare {
 	t.Helper()
-	return leanPod(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop}, "+more+"}"))
+	return shareOf(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop}, "+more+"}"))
 }
 
 func TestTheCapacityOfACluster(t *testing.T) {
@@ -39,7 +39,7 @@ func TestTheCapacityOfACluster(t *testing.T) {
 		node(t, "broken", "status: {allocatable: {cpu: '4'}, conditions: [{type: Ready, status: Unknown}]}"),
 	}
 	const asks = "containers: [{name: a, resources: {requests: {cpu: 500m}}}, {name: b, resources: {requests: {cpu: 250m, memory: 1Gi}}}]"
-	pods := []*corev1.Pod{
+	pods := []*podShare{
 		pod(t, "spec: {nodeName: n1, "+asks+"}"),
 		pod(t, "spec: {nodeName: n1, "+asks+"}"),
 		pod(t, "spec: {nodeName: n1, "+asks+"}, status: {phase: Succeeded}"),
@@ -68,16 +68,16 @@ func amounts(l corev1.ResourceList) []int64 {
 func TestAPodThatNoNodeTakesIsOfItsWorkload(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 1, 0, 0, time.UTC)
 	const waits = "status: {conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, lastTransitionTime: '2026-01-01T00:00:50Z'}]}"
-	p := leanPod(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {pod-template-hash: 5f}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5f, controller: true}]}, spec: {containers: []}, "+waits+"}"))
+	p := shareOf(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {pod-template-hash: 5f}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5f, controller: true}]}, spec: {containers: []}, "+waits+"}"))
 	require.Equal(t, []string{"Deployment/shop/web"}, indexByWorkload(p))
-	require.True(t, unschedulable(p, now))
-	require.False(t, unschedulable(p, now.Add(-time.Second)), "not for long enough")
-	p.Spec.NodeName = "n1"
-	require.False(t, unschedulable(p, now))
+	require.True(t, p.unschedulable(now))
+	require.False(t, p.unschedulable(now.Add(-time.Second)), "not for long enough")
+	p.node = "n1"
+	require.False(t, p.unschedulable(now))
 
-	p = leanPod(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}]}, spec: {containers: []}}"))
+	p = shareOf(typed[corev1.Pod](t, "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}]}, spec: {containers: []}}"))
 	require.Equal(t, []string{"ReplicaSet/shop/web"}, indexByWorkload(p))
-	require.False(t, unschedulable(p, now))
+	require.False(t, p.unschedulable(now))
 }
 
 func TestAClusterIsWhereItsNodesAre(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,11 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -33,7 +31,7 @@ type hub struct {
 	border   *border
 	objects  dynamic.Interface
 	works    rest.Interface
-	leases   coordinationclient.CoordinationV1Interface
+	leases   rest.Interface
 	events   record.EventBroadcaster
 	recorder record.EventRecorder
 	// placeless is set where the hub does not keep where nodes are, as Karmada's.
@@ -61,24 +59,18 @@ func newHub(c *Config) (*hub, error) {
 	if h.objects, err = dynamic.NewForConfig(own); err != nil {
 		return nil, err
 	}
-	if h.leases, err = coordinationclient.NewForConfig(own); err != nil {
+	if h.leases, err = clientOf(own, coordinationv1.SchemeGroupVersion); err != nil {
 		return nil, err
 	}
-	core, err := coreclient.NewForConfig(own)
+	if h.works, err = clientOf(own, workVersion); err != nil {
+		return nil, err
+	}
+	core, err := clientOf(own, corev1.SchemeGroupVersion)
 	if err != nil {
 		return nil, err
 	}
-	known := runtime.NewScheme()
-	known.AddKnownTypeWithName(catalog.Works.Kind, &api.Work{})
-	known.AddKnownTypeWithName(workVersion.WithKind("WorkList"), &api.List[api.Work]{})
-	metav1.AddToGroupVersion(known, workVersion)
-	typed := rest.CopyConfig(own)
-	typed.GroupVersion, typed.APIPath, typed.NegotiatedSerializer = &workVersion, "/apis", serializer.NewCodecFactory(known).WithoutConversion()
-	if h.works, err = rest.RESTClientFor(typed); err != nil {
-		return nil, err
-	}
 	h.events = record.NewBroadcaster()
-	h.events.StartRecordingToSink(&coreclient.EventSinkImpl{Interface: core.Events(c.workNamespace())})
+	h.events.StartRecordingToSink(&eventSink{core, c.Timeout})
 	h.recorder = h.events.NewRecorder(known, corev1.EventSource{Component: "leeward-agent", Host: c.Cluster})
 	return h, nil
 }
@@ -169,7 +161,7 @@ func (h *hub) writeStatus(ctx context.Context, w *api.Work, s *api.WorkStatus) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.config.Timeout)
 	defer cancel()
-	_, err = h.objects.Resource(resourceOf(catalog.Works)).Namespace(w.Namespace).Patch(ctx, w.Name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
+	err = h.works.Patch(types.MergePatchType).Resource(catalog.Works.Plural).Namespace(w.Namespace).Name(w.Name).SubResource("status").Body(body).Do(ctx).Error()
 	if err != nil && !apierrors.IsNotFound(err) {
 		return false, fmt.Errorf("report: %w", err)
 	}

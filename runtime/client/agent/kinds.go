@@ -8,8 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -57,7 +59,7 @@ func (k *kinds) follow(ctx context.Context, m *meta.RESTMapping) *kind {
 		return nil
 	})}
 	f := &kind{
-		informer: dynamicinformer.NewFilteredDynamicInformer(k.member.objects, m.Resource, metav1.NamespaceAll, 0, index, only).Informer(),
+		informer: follow(k.member.objects.Resource(m.Resource), index, only),
 		mapping:  m, stop: stop,
 	}
 	registration, err := f.informer.AddEventHandler(k.border.handlers(k.tell, func(before, now any) { k.tell(before); k.tell(now) }, func(o any) {
@@ -85,6 +87,20 @@ func (k *kinds) follow(ctx context.Context, m *meta.RESTMapping) *kind {
 		}
 	})
 	return f
+}
+
+// follow is what follows objects of any kind, of those that some options select.
+func follow(objects dynamic.ResourceInterface, index cache.Indexers, only func(*metav1.ListOptions)) cache.SharedIndexInformer {
+	return cache.NewSharedIndexInformer(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			only(&o)
+			return objects.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			only(&o)
+			return objects.Watch(ctx, o)
+		},
+	}, &unstructured.Unstructured{}, 0, index)
 }
 
 // refuse notes why a kind cannot be followed, and tells of it if that is news.

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,11 +21,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/dynamic"
-	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"leeward/messages/api"
@@ -33,9 +34,9 @@ type member struct {
 	config    *Config
 	border    *border
 	objects   dynamic.Interface
-	core      coreclient.CoreV1Interface
-	leases    coordinationclient.CoordinationV1Interface
-	discovery *discovery.DiscoveryClient
+	core      rest.Interface
+	leases    rest.Interface
+	discovery *discovery
 	served    atomic.Pointer[served]
 	// capacity is followed once the member was found to serve nodes and pods.
 	capacity  atomic.Pointer[capacity]
@@ -49,7 +50,8 @@ type capacity struct{ nodes, pods cache.SharedIndexInformer }
 
 // served is what the member serves.
 type served struct {
-	mapper      meta.RESTMapper
+	kinds       map[schema.GroupVersionKind]*meta.RESTMapping
+	resources   map[schema.GroupVersionResource]bool
 	enablements []api.APIEnablement
 	version     string
 	// incomplete is why some groups are not known; nil: all are.
@@ -63,22 +65,26 @@ func newMember(c *Config) (*member, error) {
 	if m.objects, err = dynamic.NewForConfig(own); err != nil {
 		return nil, err
 	}
-	if m.core, err = coreclient.NewForConfig(own); err != nil {
+	if m.core, err = clientOf(own, corev1.SchemeGroupVersion); err != nil {
 		return nil, err
 	}
-	if m.leases, err = coordinationclient.NewForConfig(own); err != nil {
+	if m.leases, err = clientOf(own, coordinationv1.SchemeGroupVersion); err != nil {
 		return nil, err
 	}
 	own.Timeout = c.Timeout // nothing is watched by this one
-	m.discovery, err = discovery.NewDiscoveryClientForConfig(own)
-	return m, err
+	asked, err := clientOf(own, corev1.SchemeGroupVersion)
+	if err != nil {
+		return nil, err
+	}
+	m.discovery = newDiscovery(asked)
+	return m, nil
 }
 
 // id is what tells a cluster from all others. Source: Karmada.
 func (m *member) id(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.config.Timeout)
 	defer cancel()
-	n, err := m.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	n, err := ask(ctx, m.core.Get().Resource("namespaces").Name(metav1.NamespaceSystem), &corev1.Namespace{})
 	if err != nil {
 		return "", fmt.Errorf("read the namespace %s: %w", metav1.NamespaceSystem, err)
 	}
@@ -97,14 +103,14 @@ func (m *member) probe(ctx context.Context) probe {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return probe{unhealthy.status, unhealthy.reason, "the member refuses the agent's credentials: " + err.Error()}
 	case 0:
-		return unreachable
+		return unanswered(err)
 	}
 	return unhealthy
 }
 
 // ask returns the code of an answer; 0: there was none.
 func (m *member) ask(ctx context.Context, path string) (code int, err error) {
-	r := m.discovery.RESTClient().Get().AbsPath(path).MaxRetries(0).Do(ctx)
+	r := m.discovery.server.Get().AbsPath(path).MaxRetries(0).Do(ctx)
 	r.StatusCode(&code)
 	return code, r.Error()
 }
@@ -118,16 +124,17 @@ func (m *member) discover(ctx context.Context, ready bool) bool {
 	if !ready && m.served.Load() != nil {
 		return false
 	}
-	groups, lists, err := m.discovery.ServerGroupsAndResourcesWithContext(ctx)
-	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
+	f, err := m.discovery.all(ctx)
+	if err != nil {
 		return false
 	}
-	s := &served{mapper: restmapper.NewDiscoveryRESTMapper(groupResources(groups, lists)), enablements: enablementsOf(lists), incomplete: err}
+	s := servedOf(f)
 	if !ready {
-		s.incomplete = errors.Join(err, errNotReady)
+		s.incomplete = errors.Join(f.incomplete, errNotReady)
 	}
 	before := m.served.Load()
-	if v, err := m.discovery.ServerVersionWithContext(ctx); err == nil {
+	var v version.Info
+	if text, err := m.discovery.server.Get().AbsPath("/version").Do(ctx).Raw(); err == nil && json.Unmarshal(text, &v) == nil {
 		s.version = v.GitVersion
 	} else if before != nil {
 		s.version = before.version
@@ -139,47 +146,38 @@ func (m *member) discover(ctx context.Context, ready bool) bool {
 	return before == nil || !equality.Semantic.DeepEqual(before.enablements, s.enablements) || (before.incomplete == nil) != (s.incomplete == nil)
 }
 
-// groupResources joins both answers of discovery.
-func groupResources(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) (all []*restmapper.APIGroupResources) {
-	of := map[string][]metav1.APIResource{}
-	for _, l := range lists {
-		of[l.GroupVersion] = l.APIResources
-	}
-	for _, g := range groups {
-		r := &restmapper.APIGroupResources{Group: *g, VersionedResources: map[string][]metav1.APIResource{}}
-		for _, v := range g.Versions {
-			if resources, known := of[v.GroupVersion]; known {
-				r.VersionedResources[v.Version] = resources
-			}
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
 // The bounds of what is reported of kinds, within those of the daemon (docs/api.md).
 const (
 	mostGroupVersions = 2000
 	mostKinds         = 10000
 )
 
-// enablementsOf are the kinds that the member serves, without subresources.
-func enablementsOf(lists []*metav1.APIResourceList) (all []api.APIEnablement) {
-	kinds := 0
-	for _, l := range lists {
-		e := api.APIEnablement{GroupVersion: l.GroupVersion}
-		for i := range l.APIResources {
-			if r := &l.APIResources[i]; !strings.Contains(r.Name, "/") && kinds < mostKinds {
-				e.Resources = append(e.Resources, api.APIResource{Name: r.Name, Kind: r.Kind})
-				kinds++
-			}
-		}
-		slices.SortFunc(e.Resources, func(a, b api.APIResource) int { return strings.Compare(a.Name, b.Name) })
-		if len(e.Resources) > 0 && len(all) < mostGroupVersions {
-			all = append(all, e)
-		}
+// servedOf is what discovery found.
+func servedOf(f *found) *served {
+	s := &served{kinds: map[schema.GroupVersionKind]*meta.RESTMapping{}, resources: map[schema.GroupVersionResource]bool{}, incomplete: f.incomplete}
+	for _, k := range f.kinds {
+		s.kinds[k.GroupVersionKind], s.resources[k.Resource] = k, true
 	}
-	slices.SortFunc(all, func(a, b api.APIEnablement) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
+	s.enablements = enablementsOf(f.kinds)
+	return s
+}
+
+// enablementsOf are the kinds that the member serves, as they are reported.
+func enablementsOf(kinds []*meta.RESTMapping) (all []api.APIEnablement) {
+	sorted := slices.SortedFunc(slices.Values(kinds), func(a, b *meta.RESTMapping) int {
+		return cmp.Or(strings.Compare(a.GroupVersionKind.GroupVersion().String(), b.GroupVersionKind.GroupVersion().String()), strings.Compare(a.Resource.Resource, b.Resource.Resource))
+	})
+	for _, k := range sorted[:min(len(sorted), mostKinds)] {
+		version := k.GroupVersionKind.GroupVersion().String()
+		if len(all) == 0 || all[len(all)-1].GroupVersion != version {
+			if len(all) == mostGroupVersions {
+				break
+			}
+			all = append(all, api.APIEnablement{GroupVersion: version})
+		}
+		last := &all[len(all)-1]
+		last.Resources = append(last.Resources, api.APIResource{Name: k.Resource.Resource, Kind: k.GroupVersionKind.Kind})
+	}
 	return all
 }
 
@@ -203,20 +201,15 @@ func (m *member) mapping(kind schema.GroupVersionKind) (*meta.RESTMapping, error
 	if s == nil {
 		return nil, errPending // each Work is looked at when the member has told
 	}
-	found, err := s.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		return nil, &errNotServed{kind: kind, certain: s.incomplete == nil}
+	if mapping := s.kinds[kind]; mapping != nil {
+		return mapping, nil
 	}
-	return found, err
+	return nil, &errNotServed{kind: kind, certain: s.incomplete == nil}
 }
 
 func (m *member) serves(r schema.GroupVersionResource) bool {
 	s := m.served.Load()
-	if s == nil {
-		return false
-	}
-	_, err := s.mapper.KindFor(r)
-	return err == nil || s.incomplete != nil
+	return s != nil && (s.resources[r] || s.incomplete != nil)
 }
 
 // in are the objects of a kind in a namespace, or those of the cluster.
@@ -242,7 +235,8 @@ func (m *member) get(ctx context.Context, r *meta.RESTMapping, id identity) (*un
 func (m *member) createNamespace(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, m.config.Timeout)
 	defer cancel()
-	_, err := m.core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{FieldManager: fieldManager})
+	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := ask(ctx, m.core.Post().Resource("namespaces").Param("fieldManager", fieldManager).Body(n), n.DeepCopy())
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create the namespace %s: %w", name, err)
 	}
@@ -252,21 +246,21 @@ func (m *member) createNamespace(ctx context.Context, name string) error {
 // podsByWorkload indexes pods by the workload that they are of.
 const podsByWorkload = "workload"
 
-func workloadKey(kind, namespace, name string) string { return kind + "/" + namespace + "/" + name }
+func workloadKey(id identity) string { return id.kind + "/" + id.namespace + "/" + id.name }
 
 func indexByWorkload(o any) []string {
-	p, is := o.(*corev1.Pod)
-	if !is || len(p.OwnerReferences) == 0 {
+	p, is := o.(*podShare)
+	if !is || p.workload.kind == "" {
 		return nil
 	}
-	return []string{workloadKey(p.OwnerReferences[0].Kind, p.Namespace, p.OwnerReferences[0].Name)}
+	return []string{workloadKey(p.workload)}
 }
 
 // lean drops the bookkeeping of an object that nothing here reads, to save memory.
 func lean(o any) (any, error) {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		return leanPod(o), nil
+		return shareOf(o), nil
 	case *corev1.Node:
 		return leanNode(o), nil
 	case *unstructured.Unstructured:
@@ -279,9 +273,8 @@ func lean(o any) (any, error) {
 
 // followCapacity follows the nodes and pods of the member until the context ends.
 func (m *member) followCapacity(ctx context.Context) {
-	client := m.core.RESTClient()
-	nodes := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(client, "nodes", "", fields.Everything()), &corev1.Node{}, 0, cache.Indexers{})
-	pods := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(client, "pods", "", fields.Everything()), &corev1.Pod{}, 0,
+	nodes := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(m.core, "nodes", "", fields.Everything()), &corev1.Node{}, 0, cache.Indexers{})
+	pods := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(m.core, "pods", "", fields.Everything()), &corev1.Pod{}, 0,
 		cache.Indexers{podsByWorkload: m.border.index(indexByWorkload)})
 	_, err := pods.AddEventHandler(m.border.handlers(m.podChanged, func(before, now any) { m.podChanged(before); m.podChanged(now) }, m.podChanged))
 	if err = errors.Join(err, nodes.SetTransform(m.border.lean), pods.SetTransform(m.border.lean)); err != nil {
@@ -294,9 +287,8 @@ func (m *member) followCapacity(ctx context.Context) {
 
 // podChanged tells of the workload of a pod that waits, or waited, for a node.
 func (m *member) podChanged(o any) {
-	if p, is := o.(*corev1.Pod); is && len(p.Status.Conditions) > 0 && len(p.OwnerReferences) > 0 {
-		w := &p.OwnerReferences[0]
-		m.waits(identity{schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).Group, w.Kind, p.Namespace, w.Name})
+	if p, is := o.(*podShare); is && !p.waits.IsZero() && p.workload.kind != "" {
+		m.waits(p.workload)
 	}
 }
 
@@ -306,13 +298,13 @@ func (m *member) unschedulable(id identity) (n int) {
 	if c == nil {
 		return 0
 	}
-	pods, err := c.pods.GetIndexer().ByIndex(podsByWorkload, workloadKey(id.kind, id.namespace, id.name))
+	pods, err := c.pods.GetIndexer().ByIndex(podsByWorkload, workloadKey(id))
 	if err != nil {
 		panic(err) // the index exists
 	}
 	now := m.config.Clock.Now()
 	for _, o := range pods {
-		if p, is := o.(*corev1.Pod); is && unschedulable(p, now) {
+		if p, is := o.(*podShare); is && p.unschedulable(now) {
 			n++
 		}
 	}
@@ -336,9 +328,9 @@ func (m *member) summary(grades []api.ResourceModel) *summary {
 	for _, o := range c.nodes.GetStore().List() {
 		nodes = append(nodes, o.(*corev1.Node))
 	}
-	var pods []*corev1.Pod
+	var pods []*podShare
 	for _, o := range c.pods.GetStore().List() {
-		pods = append(pods, o.(*corev1.Pod))
+		pods = append(pods, o.(*podShare))
 	}
 	s := &summary{topology: topologyOf(nodes)}
 	s.nodes, s.resources = capacityOf(nodes, pods, grades)

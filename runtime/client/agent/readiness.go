@@ -1,6 +1,11 @@
 package agent
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,6 +26,28 @@ var (
 	unhealthy   = probe{metav1.ConditionFalse, "ClusterNotReady", "cluster is reachable but health endpoint responded without ok"}
 	unreachable = probe{metav1.ConditionFalse, "ClusterNotReachable", "cluster is not reachable"}
 )
+
+// unanswered is what a probe finds that got no answer. What a person must mend is named; what else connections end by, which differs from
+// probe to probe, is not.
+func unanswered(err error) probe {
+	found := unreachable
+	var certificate *tls.CertificateVerificationError
+	var invalid x509.CertificateInvalidError
+	var address *net.DNSError
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		c := invalid.Cert
+		found.message += fmt.Sprintf(": its certificate is valid from %s to %s", c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
+	case errors.As(err, &certificate):
+		found.message += ": " + certificate.Error()
+	case errors.As(err, &address):
+		found.message += ": " + address.Error()
+	case errors.As(err, &dial) && dial.Op == "dial":
+		found.message += ": " + dial.Error()
+	}
+	return found
+}
 
 // readiness is what Ready says: what probes find changes it only once they found it for a threshold.
 type readiness struct {

@@ -42,10 +42,10 @@ func TestAReplicaRenewsTheLeaseThatItHolds(t *testing.T) {
 	leaseOf := func(holder string, renewed time.Time) *coordinationv1.Lease {
 		return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &metav1.MicroTime{Time: renewed}}}
 	}
-	alone := heartbeat{lease: leaseOf("another", now)}
+	alone := hold{alone: "m1", lease: leaseOf("another", now)}
 	require.True(t, alone.mayRenew(now), "the only one needs no one's leave")
 
-	h := heartbeat{identity: "a", takeover: 30 * time.Second, lease: leaseOf("a", now)}
+	h := hold{identity: "a", takeover: 30 * time.Second, lease: leaseOf("a", now)}
 	require.True(t, h.mayRenew(now))
 	h.lease = leaseOf("", now)
 	require.True(t, h.mayRenew(now), "one that was released")
@@ -56,8 +56,8 @@ func TestAReplicaRenewsTheLeaseThatItHolds(t *testing.T) {
 	require.False(t, h.mayRenew(now.Add(30*time.Second)), "it was renewed meanwhile")
 	require.False(t, h.mayRenew(now.Add(59*time.Second)))
 	require.True(t, h.mayRenew(now.Add(60*time.Second)))
-	require.Equal(t, "a", ptr.Deref(h.renewed("m1", now).Spec.HolderIdentity, ""))
-	require.Equal(t, "m1", ptr.Deref(alone.renewed("m1", now).Spec.HolderIdentity, ""))
+	require.Equal(t, "a", ptr.Deref(h.renewed(now).Spec.HolderIdentity, ""))
+	require.Equal(t, "m1", ptr.Deref(alone.renewed(now).Spec.HolderIdentity, ""))
 }
 
 func TestAnAgentThatBeginsAgainKeepsToTheThreshold(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 
 	"leeward/messages/api"
@@ -30,7 +29,7 @@ var customizations = schema.GroupVersionResource{Group: "config.karmada.io", Ver
 func (h *hub) followScripts(ctx context.Context, changed func()) *scripts {
 	s := &scripts{answered: make(chan struct{})}
 	answered := sync.OnceFunc(func() { close(s.answered) })
-	i := dynamicinformer.NewFilteredDynamicInformer(h.objects, customizations, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	i := follow(h.objects.Resource(customizations), cache.Indexers{}, func(*metav1.ListOptions) {})
 	renew := func(bool) {
 		s.renew(i.GetStore().List())
 		changed()

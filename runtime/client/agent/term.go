@@ -6,14 +6,11 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
 
 	"leeward/messages/api"
-	"leeward/runtime/fleet/election"
 )
 
 // The waits between attempts at one Work that the member, or the hub, refuses.
@@ -37,8 +34,13 @@ type term struct {
 	applied map[string]map[identity]*applied
 }
 
-// electionLease is the Lease in the member by which one of several replicas applies Works.
-const electionLease = "leeward-agent"
+// The Lease in the member by which one of several replicas applies Works, and its timing. Source: Kubernetes' --leader-elect flags.
+const (
+	electionLease = "leeward-agent"
+	takeoverAfter = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	electionRetry = 2 * time.Second
+)
 
 // leadUntil applies Works until the context ends: always, or while this replica holds the Lease in the member.
 func (a *Agent) leadUntil(ctx context.Context) {
@@ -46,20 +48,57 @@ func (a *Agent) leadUntil(ctx context.Context) {
 		a.lead(ctx)
 		return
 	}
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta: metav1.ObjectMeta{Namespace: a.ElectionNamespace, Name: electionLease}, Client: a.member.leases,
-		LockConfig: resourcelock.ResourceLockConfig{Identity: a.Identity},
+	h := &hold{
+		leases: a.member.leases, namespace: a.ElectionNamespace, name: electionLease, identity: a.Identity, seconds: int32(takeoverAfter / time.Second), takeover: takeoverAfter,
 	}
-	one := election.Candidate{Name: electionLease, Lock: lock, Timing: election.Usual, Lead: func(ctx context.Context) error {
-		a.within(func() { a.lead(ctx) })
-		a.Log.Info().Msg("this replica applies no Works")
-		return nil
-	}}
 	for ctx.Err() == nil {
-		if err := one.Stand(ctx); err != nil {
-			panic(err) // the configuration is fixed
+		if held, err := a.hold(ctx, h, renewDeadline); err != nil {
+			a.Log.Warn().Err(err).Msg("cannot share the work")
+		} else if held {
+			a.leadWhile(ctx, h)
+		}
+		a.pause(ctx, jittered(electionRetry))
+	}
+}
+
+// hold renews a Lease, if the member answers in time.
+func (a *Agent) hold(ctx context.Context, h *hold, within time.Duration) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return h.renew(ctx, a.Clock.Now())
+}
+
+func (a *Agent) pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-a.Clock.After(d):
+	}
+}
+
+// leadWhile applies Works until the context ends or the Lease is lost: another replica may hold it after takeoverAfter, and this one has ended by then.
+func (a *Agent) leadWhile(ctx context.Context, h *hold) {
+	leading, stop := context.WithCancel(ctx)
+	defer stop()
+	var led sync.WaitGroup
+	led.Go(func() {
+		defer stop()
+		a.within(func() { a.lead(leading) })
+	})
+	renewed := a.Clock.Now()
+	for a.pause(leading, electionRetry); leading.Err() == nil; a.pause(leading, electionRetry) {
+		left := renewDeadline - a.Clock.Now().Sub(renewed)
+		switch held, err := a.hold(leading, h, left); {
+		case err == nil && held:
+			renewed = a.Clock.Now()
+		case err == nil || left <= electionRetry:
+			stop()
 		}
 	}
+	led.Wait()
+	a.Log.Info().Msg("this replica applies no Works")
+	releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timeout)
+	defer cancel()
+	h.release(releasing)
 }
 
 // lead applies Works until the context ends.
