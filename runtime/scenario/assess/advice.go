@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
@@ -146,7 +147,7 @@ func (v *advisor) trouble(o *Outcome, t *Trouble) {
 		at.evidence("losing %s: %s %s", o.Name, t.Workload, t.Reason)
 	case Blocked:
 		reason, _, _ := strings.Cut(t.Reason, ":")
-		at := v.note("look at what blocks evictions for "+Horizon.String()+": "+reason, place{}, o, t.Workload)
+		at := v.note(v.unblock(reason), place{}, o, t.Workload)
 		at.lasts(t.Workload)
 		at.evidence("losing %s: %s waits: %s", o.Name, t.Workload, t.Reason)
 	case Unschedulable:
@@ -156,6 +157,21 @@ func (v *advisor) trouble(o *Outcome, t *Trouble) {
 		at.lasts(t.Workload)
 		at.evidence("losing %s: %s: %s", o.Name, t.Workload, t.Reason)
 	}
+}
+
+// unblock is what to change where a reason blocks evictions without an end.
+func (v *advisor) unblock(reason string) string {
+	switch reason {
+	case string(storm.Partial):
+		return fmt.Sprintf("raise unhealthyClusterThreshold %v, or have more clusters: evictions stop while so many are unhealthy", v.settings.UnhealthyClusterThreshold)
+	case string(storm.Blackout):
+		return fmt.Sprintf("raise blackoutThreshold %v, or have more clusters: evictions stop while so many are silent", v.settings.BlackoutThreshold)
+	case api.ReasonBudgetSpent, "BudgetNeverMet":
+		return "allow more in the eviction budget, or run more replicas: it blocks evictions"
+	case "Held", "Paused":
+		return "lift the hold or the pause: it blocks evictions"
+	}
+	return "look at what blocks evictions for " + span.String(Horizon) + ": " + reason
 }
 
 // unschedulable advises on a workload that no cluster could take: its placement is too narrow, or capacity is.

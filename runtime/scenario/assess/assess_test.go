@@ -174,7 +174,7 @@ func TestABreakerThatStopsEvictionsIsTold(t *testing.T) {
 	o := of(t, a, "region eu")
 	require.NotEmpty(t, o.Breakers)
 	require.Equal(t, Blocked, o.Troubles[0].Kind)
-	require.Contains(t, text, "look at what blocks evictions for 24h0m0s: PartialDisruption")
+	require.Contains(t, text, "raise unhealthyClusterThreshold 0.55, or have more clusters: evictions stop while so many are unhealthy")
 }
 
 func TestAResourceWithoutReplicasIsUnavailableWhereNoClusterHasIt(t *testing.T) {

@@ -111,7 +111,7 @@ func (r *run) why(i int, s *store.Store) (kind, reason string) {
 			}
 		}
 	}
-	return Starting, "the copies that take over are not available within " + Horizon.String()
+	return Starting, "the copies that take over are not available within " + span.String(Horizon)
 }
 
 // shares tells what becomes of each group that had copies on the clusters.

@@ -52,7 +52,7 @@ func (t *text) head(a *Assessment) {
 	s := &a.Fleet
 	t.line("assess: %s in %s; %s, %s; profile %s, seed %d", spelling.Count(s.Clusters, "cluster"), spelling.Count(s.Regions, "region"),
 		spelling.Count(s.Workloads, "workload"), spelling.Count(s.Replicas, "replica"), a.Profile, a.Seed)
-	t.line("each contingency is an outage (%s) without an end, followed for %s; nothing is written", a.Outage, Horizon)
+	t.line("each contingency is an outage (%s) without an end, followed for %s; nothing is written", a.Outage, span.String(Horizon))
 	if s.Unschedulable > 0 {
 		t.line("%s replicas unschedulable before anything fails", spelling.Count(s.Unschedulable, "workload has", "workloads have"))
 	}

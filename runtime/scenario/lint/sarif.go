@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // SARIF 2.1.0, as far as it is written. Source: OASIS, Static Analysis Results Interchange Format.
@@ -88,7 +89,7 @@ func WriteSARIF(w io.Writer, r *Report) error {
 	for _, f := range r.Findings {
 		s := sarifResult{
 			RuleID: f.Rule, RuleIndex: slices.IndexFunc(rules, func(rule Rule) bool { return rule.ID == f.Rule }),
-			Level: levels[f.Severity], Message: sarifText{f.Object + ": " + f.Why + ". Fix: " + f.Fix},
+			Level: levels[f.Severity], Message: sarifText{f.Object + ": " + strings.TrimSuffix(f.Why, ".") + ". Fix: " + f.Fix},
 		}
 		var at sarifLocation
 		if f.Line > 0 {

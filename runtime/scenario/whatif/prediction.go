@@ -248,7 +248,7 @@ func (p *player) why(b messages.BindingName, f *follower, end *state) string {
 			}
 		}
 	}
-	return "copies are not available within " + forecast.Horizon.String()
+	return "copies are not available within " + span.String(forecast.Horizon)
 }
 
 // moves lists the placements that differ in the end.

@@ -71,7 +71,7 @@ func short(s span.Seconds) string {
 
 func again(s *span.Seconds) string {
 	if s == nil {
-		return "never (within " + forecast.Horizon.String() + ")"
+		return "never (within " + span.String(forecast.Horizon) + ")"
 	}
 	return "+" + short(*s)
 }
