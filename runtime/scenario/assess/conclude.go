@@ -72,6 +72,7 @@ func (r *run) judge(i int, s *store.Store) {
 	if lacks > 0 || gone {
 		o.Unavailable.add(lacks)
 	}
+	o.Lacking += int(t.Missing)
 	o.Troubles = append(o.Troubles, t)
 }
 

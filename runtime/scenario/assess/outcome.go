@@ -88,6 +88,8 @@ type Outcome struct {
 	Breakers []string `json:"breakers,omitempty"`
 	// Groups are those of which a workload had copies on the clusters, in order.
 	Groups []Share `json:"groups,omitempty"`
+	// Lacking counts the replicas that are unavailable or unschedulable at the end, each once.
+	Lacking int `json:"-"`
 	// downOf are the workloads that Down counts.
 	downOf []down
 	// lacking is how much more the surviving clusters would need, per resource; fullest are those that are full, of the

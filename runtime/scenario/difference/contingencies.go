@@ -21,6 +21,8 @@ type Contingency struct {
 	// Resolved are the workloads that are unavailable or unschedulable at the end under A alone, Introduced those under B alone.
 	Resolved   []Trouble `json:"resolved,omitempty"`
 	Introduced []Trouble `json:"introduced,omitempty"`
+	// Changed are those that are so under both, for another reason or with other numbers.
+	Changed []Changed `json:"changed,omitempty"`
 	// Only is A or B where the other side has no such part of the fleet.
 	Only string `json:"only,omitempty"`
 }
@@ -30,6 +32,15 @@ type Trouble struct {
 	Workload messages.BindingName `json:"workload"`
 	Missing  int32                `json:"missing"`
 	Reason   string               `json:"reason"`
+}
+
+// Changed is a workload that is not whole at the end under both sides, and why under each.
+type Changed struct {
+	Workload messages.BindingName `json:"workload"`
+	MissingA int32                `json:"missingA"`
+	ReasonA  string               `json:"reasonA"`
+	MissingB int32                `json:"missingB"`
+	ReasonB  string               `json:"reasonB"`
 }
 
 // contingencies assesses both sides, and compares contingency by contingency.
@@ -50,14 +61,18 @@ func (d *Difference) contingencies(ctx context.Context, c *Config, sideA, sideB 
 	for _, o := range b.Contingencies {
 		under[o.Name] = o
 	}
-	var first *assess.Outcome
+	var first *assess.Outcome // of those that are better or worse, if any is
+	judged := false
 	for _, o := range a.Contingencies {
 		other := under[o.Name]
 		delete(under, o.Name)
 		if o.SameAs != "" && other != nil && other.SameAs != "" {
 			continue // it is compared under its other name
 		}
-		if d.contingency(o, other) && first == nil && other != nil {
+		if !d.contingency(o, other) || other == nil || judged {
+			continue
+		}
+		if judged = d.Contingencies[len(d.Contingencies)-1].Verdict != Differs; judged || first == nil {
 			first = o
 		}
 	}
@@ -91,8 +106,8 @@ func (d *Difference) contingency(a, b *assess.Outcome) bool {
 			at.Figures = append(at.Figures, f)
 		}
 	}
-	at.Resolved, at.Introduced = onlyIn(a, b), onlyIn(b, a)
-	if len(at.Figures)+len(at.Resolved)+len(at.Introduced) == 0 {
+	at.Resolved, at.Introduced, at.Changed = onlyIn(a, b), onlyIn(b, a), changed(a, b)
+	if len(at.Figures)+len(at.Resolved)+len(at.Introduced)+len(at.Changed) == 0 {
 		return false
 	}
 	at.Verdict, at.By = conclude(at.Figures)
@@ -115,6 +130,7 @@ func measured(o *assess.Outcome) measures {
 	m := measures{
 		Unschedulable: number(float64(o.Unschedulable.Replicas)), Unavailable: number(float64(o.Unavailable.Replicas)), Unavailability: whole(o.Unavailability),
 		Lowest: number(o.Lowest), Down: number(float64(o.Down)), Evictions: number(float64(o.Evicted.Workloads)), AvailableAgain: nil,
+		lacking: number(float64(o.Lacking)),
 	}
 	if o.AvailableAfter != nil {
 		m[AvailableAgain] = whole(o.AvailableAfter.Length().Seconds())
@@ -127,6 +143,20 @@ func onlyIn(o, other *assess.Outcome) (all []Trouble) {
 	for _, t := range o.Troubles {
 		if !slices.ContainsFunc(other.Troubles, func(x assess.Trouble) bool { return x.Workload == t.Workload }) {
 			all = append(all, Trouble{t.Workload, t.Missing, t.Why()})
+		}
+	}
+	return all
+}
+
+// changed are the workloads that are in trouble in both outcomes, of another kind or with other numbers.
+func changed(a, b *assess.Outcome) (all []Changed) {
+	for _, t := range a.Troubles {
+		i := slices.IndexFunc(b.Troubles, func(x assess.Trouble) bool { return x.Workload == t.Workload })
+		if i < 0 {
+			continue
+		}
+		if x := &b.Troubles[i]; t.Kind != x.Kind || t.Missing != x.Missing {
+			all = append(all, Changed{t.Workload, t.Missing, t.Why(), x.Missing, x.Why()})
 		}
 	}
 	return all

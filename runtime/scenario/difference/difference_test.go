@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,8 +78,25 @@ func TestATolerationThatEndsIsBetterAndTheOppositeIsWorse(t *testing.T) {
 	require.Equal(t, d.By, back.By)
 	all := run(t, between(a, b))
 	require.True(t, all.Differ)
-	require.Contains(t, []Verdict{Better, Mixed}, all.Verdict)
+	require.Equal(t, Better, all.Verdict)
 	require.NotEmpty(t, all.Decision.Contingency)
+}
+
+// Without the region, the replicas of billing are unavailable under both: under A as they tolerate the taint, under B as nothing else fits.
+func TestReplicasThatAreUnavailableAnywayAreNotWorseForBeingUnschedulable(t *testing.T) {
+	all := run(t, between(fleet(t), fleet(t, untolerated...)))
+	require.Equal(t, Better, all.Verdict)
+	i := slices.IndexFunc(all.Contingencies, func(c Contingency) bool { return c.Name == "region us" })
+	require.Equal(t, Differs, all.Contingencies[i].Verdict)
+	require.Equal(t, []Figure{{Unschedulable, "replicas", number(0), number(2), Differs}}, all.Contingencies[i].Figures)
+	at := all.Contingencies[i].Changed[0]
+	require.EqualValues(t, 2, at.MissingA)
+	require.EqualValues(t, 2, at.MissingB)
+	require.Contains(t, at.ReasonA, "tolerates not-ready")
+	require.Contains(t, at.ReasonB, "unschedulable: ")
+	var text bytes.Buffer
+	require.NoError(t, WriteText(&text, all, false))
+	require.Contains(t, text.String(), "both: losing region us: pay/billing-deployment lacks at the end under A 2, tolerates not-ready:NoExecute without an end; under B 2, unschedulable: ")
 }
 
 // TestWhatIsLostIsMeasuredAsAnAssessmentDoes holds the figures of replays to those of the contingencies.

@@ -34,6 +34,8 @@ const (
 	AvailableAgain = "available again after"
 	Evictions      = "evictions"
 	Placement      = "placement at the end"
+	// lacking replicas are unavailable or unschedulable at the end: it is no figure, but decides of the unschedulable ones.
+	lacking = "lacking"
 )
 
 // Figure is one measure of both sides, and how B compares.
@@ -68,7 +70,11 @@ func figures(a, b measures) (all []Figure) {
 			continue
 		}
 		y := b[u.name]
-		all = append(all, Figure{u.name, u.unit, x, y, judge(u.name, x, y)})
+		verdict := judge(u.name, x, y)
+		if u.name == Unschedulable && verdict != Same && judge(lacking, a[lacking], b[lacking]) != verdict {
+			verdict = Differs // the other side lacks as many, for another reason
+		}
+		all = append(all, Figure{u.name, u.unit, x, y, verdict})
 	}
 	return all
 }
@@ -101,7 +107,7 @@ func conclude(all []Figure) (Verdict, []string) {
 	verdict, by := Same, []string{}
 	for _, costs := range []bool{false, true} {
 		for _, f := range all {
-			if f.Verdict == Same || (f.Name == Evictions) != costs {
+			if f.Verdict == Same || f.Verdict == Differs || (f.Name == Evictions) != costs {
 				continue
 			}
 			verdict = verdict.and(f.Verdict)

@@ -251,6 +251,7 @@ func (w *workload) why() string {
 func (w *workload) measures() measures {
 	return measures{
 		Unschedulable: number(float64(w.unschedulable())), Unavailable: number(float64(w.target - w.serving)),
+		lacking:        number(float64(max(w.unschedulable(), w.target-w.serving))),
 		Unavailability: whole(float64(w.shortfall) / 1000), Lowest: number(w.lowest),
 		AvailableAgain: again(w.lackedAt, w.wholeAt), Evictions: number(float64(w.evictions)),
 	}
@@ -262,7 +263,7 @@ func (o *outcome) measures() measures {
 	for _, name := range slices.Sorted(maps.Keys(o.by)) {
 		w := o.by[name]
 		of := w.measures()
-		for _, figure := range []string{Unschedulable, Unavailable, Unavailability, Evictions} {
+		for _, figure := range []string{Unschedulable, Unavailable, Unavailability, Evictions, lacking} {
 			sums[figure] += *of[figure]
 		}
 		if w.down {
@@ -270,7 +271,7 @@ func (o *outcome) measures() measures {
 		}
 	}
 	all := measures{Lowest: number(o.lowest), AvailableAgain: again(o.lackedAt, o.wholeAt)}
-	for _, figure := range []string{Unschedulable, Unavailable, Unavailability, Down, Evictions} {
+	for _, figure := range []string{Unschedulable, Unavailable, Unavailability, Down, Evictions, lacking} {
 		all[figure] = number(sums[figure])
 	}
 	return all

@@ -95,8 +95,12 @@ func (d *Difference) tally() string {
 				n++
 			}
 		}
+		word := string(v)
+		if v == Differs {
+			word = "neither better nor worse"
+		}
 		if n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", n, v))
+			texts = append(texts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
 	noun := "contingencies "
@@ -219,6 +223,13 @@ func (d *Difference) reasons(wide bool) (lines []string) {
 		c := &d.Contingencies[i]
 		named("A", c.Name, c.Resolved)
 		named("B", c.Name, c.Introduced)
+		for n, w := range c.Changed {
+			if n == mostNamed && !wide {
+				lines = append(lines, fmt.Sprintf("both: losing %s: and %d more; -o wide names them", c.Name, len(c.Changed)-n))
+				break
+			}
+			lines = append(lines, fmt.Sprintf("both: losing %s: %s lacks at the end under A %d, %s; under B %d, %s", c.Name, w.Workload, w.MissingA, w.ReasonA, w.MissingB, w.ReasonB))
+		}
 	}
 	return lines
 }
