@@ -62,7 +62,8 @@ func TestAnEditedPriorityCounts(t *testing.T) {
 	d := drive(t, node("n1", "1"), pod("old", on("n1")))
 	spec := asking("1")
 	d.Tell(pod("a", with(spec)), pod("b", with(spec))).Told(apiServer, refuse("a", full), refuse("b", full))
-	d.Tell(pod("b", with(spec), priority(5))).Quiet()
+	preempts := full + " Pods of lower priority run; that kube-scheduler may evict some of them is not modelled."
+	d.Tell(pod("b", with(spec), priority(5))).Told(apiServer, refuse("b", preempts))
 	d.Tell(pod("old", gone)).Told(apiServer, bind("b", "n1"))
 	d.Tell(pod("b", gone)).Told(apiServer, bind("a", "n1"))
 }

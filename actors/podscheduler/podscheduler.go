@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,8 @@ type PodScheduler struct {
 	// pods that are spread.
 	freed   []messages.NodeName
 	spreads bool
+	// running is how many pods of each priority are on nodes.
+	running map[int32]int
 	// attended hears of each pod before it is decided on; nil: there is no listener.
 	attended func(now time.Time, pod messages.PodName)
 }
@@ -55,6 +58,8 @@ type entry struct {
 	// on is the node whose resources it uses, empty for none; ending: it is counted there as terminating.
 	on     messages.NodeName
 	ending bool
+	// priority is that with which it is counted there.
+	priority int32
 	// dirty: it is in the list of that name. told is the explanation that it heard last, of the request of that number.
 	dirty bool
 	told  string
@@ -72,7 +77,7 @@ func New(rules podplacement.Rules, seed uint64) *PodScheduler {
 	fleet := podplacement.NewFleet()
 	return &PodScheduler{
 		fleet: fleet, planner: podplacement.NewPlanner(fleet, rules, seed),
-		shapes: map[template]*kind{}, pods: map[messages.PodName]*entry{}, waiting: map[messages.PodName]*entry{},
+		shapes: map[template]*kind{}, pods: map[messages.PodName]*entry{}, waiting: map[messages.PodName]*entry{}, running: map[int32]int{},
 	}
 }
 
@@ -188,7 +193,8 @@ func (s *PodScheduler) occupy(e *entry, on messages.NodeName) {
 	if on == "" || e.kind.failed != nil {
 		return
 	}
-	e.on, e.ending = on, e.view.Terminating
+	e.on, e.ending, e.priority = on, e.view.Terminating, e.view.Priority
+	s.running[e.priority]++
 	s.fleet.Bind(string(on), e.kind.shape)
 	if e.ending {
 		s.fleet.Terminate(string(on), e.kind.shape)
@@ -202,6 +208,9 @@ func (s *PodScheduler) leave(e *entry) {
 	}
 	s.fleet.Remove(string(e.on), e.kind.shape, e.ending)
 	s.freed, s.spreads = append(s.freed, e.on), true
+	if s.running[e.priority]--; s.running[e.priority] == 0 {
+		delete(s.running, e.priority)
+	}
 	e.on, e.ending = "", false
 }
 
@@ -294,9 +303,22 @@ func (s *PodScheduler) decide(e *entry, out *actors.Outbox) {
 
 func (s *PodScheduler) wait(e *entry, why string, out *actors.Outbox) {
 	s.waiting[e.view.Pod] = e
+	why = s.orPreempts(e.view.Priority, why)
 	if e.told == why && e.heard == e.view.Request {
 		return
 	}
 	e.told, e.heard = why, e.view.Request
 	out.TellAPIServer(&messages.MarkUnschedulable{Pod: e.view.Pod, Request: e.view.Request, Message: why})
+}
+
+// orPreempts adds to an explanation what kube-scheduler might do where no node has capacity for a pod: evict pods of lower priority.
+func (s *PodScheduler) orPreempts(priority int32, why string) string {
+	lower := false
+	for running := range s.running { // order-free: any
+		lower = lower || running < priority
+	}
+	if !lower || !strings.Contains(why, podplacement.NothingToEvict) {
+		return why
+	}
+	return why + " Pods of lower priority run; that kube-scheduler may evict some of them is not modelled."
 }

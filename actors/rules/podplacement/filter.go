@@ -41,7 +41,7 @@ const (
 	skewed         = "node(s) didn't match pod topology spread constraints"
 	noTopology     = "node(s) didn't match pod topology spread constraints (missing required label)"
 	preemptInVain  = "Preemption is not helpful for scheduling"
-	nothingToEvict = "No preemption victims found for incoming pod"
+	NothingToEvict = "No preemption victims found for incoming pod"
 	mayNotPreempt  = "not eligible due to preemptionPolicy=Never."
 )
 
@@ -270,7 +270,7 @@ func (p *Planner) explain(s *Shape) string {
 		if forever {
 			preemption[preemptInVain]++
 		} else {
-			preemption[nothingToEvict]++
+			preemption[NothingToEvict]++
 		}
 	}
 	post := mayNotPreempt

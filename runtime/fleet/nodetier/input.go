@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,14 +24,17 @@ import (
 
 // Admit completes a pod as the admission plugins do. created is false for one that replaces another.
 func (t *Tier) Admit(p *corev1.Pod, created bool) error {
+	if created {
+		t.prioritize(p)
+	}
 	return admission.AdmitPod(p, created, t.annotations[p.Namespace], t.settings)
 }
 
-// Handles reports whether an object belongs to the tier: a node, a pod, a PodDisruptionBudget, an owner of
+// Handles reports whether an object belongs to the tier: a node, a pod, a PodDisruptionBudget, a PriorityClass, an owner of
 // pods or nodes, or a namespace.
 func Handles(o api.Object) bool {
 	switch o.(type) {
-	case *corev1.Node, *corev1.Pod, *policyv1.PodDisruptionBudget:
+	case *corev1.Node, *corev1.Pod, *policyv1.PodDisruptionBudget, *schedulingv1.PriorityClass:
 		return true
 	}
 	return kindOfOwner(o) != "" || isNamespace(o)
@@ -55,6 +59,8 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 		t.applyPod(o, settled)
 	case *policyv1.PodDisruptionBudget:
 		return t.applyBudget(o)
+	case *schedulingv1.PriorityClass:
+		t.classes[o.Name] = o
 	default:
 		if isNamespace(o) {
 			t.annotations[o.GetName()] = o.GetAnnotations()
@@ -166,6 +172,10 @@ func (t *Tier) Delete(key api.Key) bool {
 		return t.DeletePod(messages.NamePod(key.Namespace, key.Name), nil)
 	case kindBudget:
 		return t.deleteBudget(messages.NamePodBudget(key.Namespace, key.Name))
+	case "PriorityClass":
+		_, had := t.classes[key.Name]
+		delete(t.classes, key.Name)
+		return had
 	}
 	name := messages.NameOwner(key.Kind, key.Namespace, key.Name)
 	if t.owners[name] == nil {

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"leeward/actors/apiclient"
 	"leeward/actors/apiserver"
@@ -47,6 +48,8 @@ type Tier struct {
 	rolled map[messages.OwnerName]bool
 	// budgets are the PodDisruptionBudgets that there are.
 	budgets map[messages.PodBudgetName]bool
+	// classes are the PriorityClasses.
+	classes map[string]*schedulingv1.PriorityClass
 	// zones are those that have an actor; ended are the actors to stop once the running instant is settled.
 	zones map[messages.ZoneName]bool
 	ended map[messages.Address]bool
@@ -76,7 +79,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
 		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, follows: c.Follows, epoch: c.Start,
 		owners: map[messages.OwnerName]*messages.OwnerSpec{}, rolled: map[messages.OwnerName]bool{}, sets: map[messages.OwnerName][]*appsv1.ReplicaSet{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
-		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{},
+		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{}, classes: systemClasses(),
 	}
 	t.server = apiserver.New(apiserver.Rules{
 		AdmitNode:   func(n *corev1.Node) { admission.AdmitNode(n, t.settings) },
