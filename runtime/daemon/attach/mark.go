@@ -34,6 +34,9 @@ func markOf(p *corev1.Pod) *mark {
 	switch e := lastWriter(p.ManagedFields, "f:conditions", string(corev1.DisruptionTarget)); {
 	case e != nil:
 		m.by = e.Manager
+		if e.Time.After(m.at) { // the condition has when that was decided: a controller that is throttled writes it minutes later
+			m.at = e.Time.Time
+		}
 	case strings.HasPrefix(c.Message, ourWords):
 		m.by = fieldManager
 	}

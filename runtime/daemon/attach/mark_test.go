@@ -56,6 +56,10 @@ func TestAMarkSaysWhoWroteIt(t *testing.T) {
 	p.Status.Conditions[1].Status = corev1.ConditionFalse
 	require.Nil(t, markOf(p))
 	require.Empty(t, leanPod(p).ManagedFields)
+	throttled := marked("kube-controller-manager", start, theirWords)
+	throttled.ManagedFields[1].Time = &metav1.Time{Time: start.Add(150 * time.Second)}
+	require.Equal(t, start.Add(150*time.Second), markOf(leanPod(throttled)).at, "it counts from when it was written")
+	require.NotNil(t, rivalOf(throttled, start.Add(time.Minute)))
 }
 
 func TestATaintWithoutATimeCountsFromWhenTaintsWereWrittenLast(t *testing.T) {
