@@ -76,17 +76,13 @@ func (p *through) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 	case r.URL.Path == "/base/elsewhere":
 		http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
-	case r.Header.Get("Upgrade") != "":
-		w.Header().Set("Connection", "Upgrade")
-		w.Header().Set("Upgrade", r.Header.Get("Upgrade"))
-		w.WriteHeader(http.StatusSwitchingProtocols)
-		c, stream, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			panic(err)
-		}
-		defer func() { _ = c.Close() }()
-		said, _ := stream.ReadString('\n')
-		_, _ = fmt.Fprintf(c, "echo %s", said)
+	case strings.HasSuffix(r.URL.Path, "/exec"):
+		execute(w, r)
+	case strings.HasSuffix(r.URL.Path, "/log"):
+		_, _ = io.WriteString(w, "first line\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done() // it is followed
+		p.hangs <- struct{}{}
 	case r.Method == http.MethodPost:
 		_, _ = io.Copy(w, r.Body)
 	default:
@@ -136,15 +132,19 @@ func TestRequestsArePassedOnToMembers(t *testing.T) {
 		}
 		require.Equal(t, "what is written", text(t, p.ask(member, "POST", "m1/proxy/api/v1/pods", "what is written")))
 	})
-	t.Run("a stream of another protocol", func(t *testing.T) {
-		a := p.ask(member, "POST", "m1/proxy/api/v1/namespaces/a/pods/b/exec?command=sh", "", "Connection", "Upgrade", "Upgrade", "SPDY/3.1")
-		require.Equal(t, http.StatusSwitchingProtocols, a.StatusCode)
-		require.Equal(t, "Bearer of-the-hub", p.got.Header.Get("Authorization"))
-		_, err := io.WriteString(a.Body.(io.Writer), "hello\n")
+	t.Run("kubectl exec", func(t *testing.T) {
+		for _, protocol := range []string{"SPDY", "WebSocket"} {
+			require.Equal(t, "SH SAYS HELLO", p.exec(t, member, protocol), protocol)
+			require.Equal(t, "Bearer of-the-hub", p.got.Header.Get("Authorization"), protocol)
+		}
+	})
+	t.Run("kubectl logs -f", func(t *testing.T) {
+		a := p.ask(member, "GET", "m1/proxy/api/v1/namespaces/a/pods/b/log?follow=true", "")
+		line, err := bufio.NewReader(a.Body).ReadString('\n')
 		require.NoError(t, err)
-		said, err := bufio.NewReader(a.Body).ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "echo hello\n", said)
+		require.Equal(t, "first line\n", line, "it comes before the log ends")
+		require.NoError(t, a.Body.Close())
+		<-p.hangs // the member is told that the reader went
 	})
 	t.Run("for those who may", func(t *testing.T) {
 		require.Equal(t, http.StatusTeapot, p.ask(kubeapi.Admin(), "GET", "m1/proxy", "").StatusCode)
