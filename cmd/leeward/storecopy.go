@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	strict "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -366,6 +368,9 @@ func recordOf(o api.Object, resource *catalog.Resource) (r wal.Record, err error
 		o.SetNamespace("default")
 	}
 	r.Key = engine.Key(resource.Name(), o.GetNamespace(), o.GetName())
+	if o.GetUID() == "" { // of a manifest: the API patches no object without one
+		o.SetUID(types.UID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(r.Key)).String()))
+	}
 	if r.Expires, err = takeExpiry(o); err != nil {
 		return r, err
 	}

@@ -31,6 +31,7 @@ func TestALineIsReadQuicklyAsAManifestIs(t *testing.T) {
 		require.Equal(t, in.records[0].Key, short.Key)
 		require.Equal(t, in.records[0].Expires, short.Expires)
 		require.JSONEq(t, string(in.records[0].Object), string(short.Object))
+		require.Contains(t, string(short.Object), `"uid":"`, "the API patches no object without one")
 	}
 }
 
