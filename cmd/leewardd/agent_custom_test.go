@@ -99,6 +99,13 @@ func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
 	})
 	p.awaitWidget(api.Healthy, `{"readyReplicas":2}`)
 
+	// A definition that is deleted in the member takes its objects with it, and both are applied again.
+	p.member.delete(catalog.Definitions, "", "widgets.example.com")
+	p.log.await(t, `"object":"CustomResourceDefinition widgets.example.com","message":"repaired"`)
+	p.rewrite("widget", strings.Replace(widget, "size: 1", "size: 3", 1))
+	p.awaitWidget(api.Healthy, `{"readyReplicas":3}`)
+	require.Equal(t, 1, widgets.Len())
+
 	p.member.stop()
 	p.hub.delete(catalog.Works, agentWorks, "widget")
 	p.member.start()

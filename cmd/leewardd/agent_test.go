@@ -155,39 +155,6 @@ func TestWhatIsPreservedIsOfNoWorkAfterwards(t *testing.T) {
 	require.Empty(t, o.GetAnnotations())
 }
 
-// Each Work here is refused for another reason, and says so; one that is not is applied beside them.
-func TestARefusedWorkStopsNoOther(t *testing.T) {
-	t.Parallel()
-	p := newPair(t, nil)
-	p.work("unserved", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop}}")
-	p.work("unnamed", "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop}}")
-	p.work("twice", settingsOf("twice", "1"), settingsOf("twice", "2"))
-	p.work("nowhere", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
-	p.work("invalid", strings.Replace(webOf(1), "replicas: 1", "replicas: -1", 1))
-	p.work("large", settingsOf("large", strings.Repeat("x", 1<<20-16)))
-	p.work("fine", settingsOf("settings", "1"))
-	p.awaitApplied("fine")
-	p.awaitApplied("large")
-	for name, says := range map[string]string{
-		"unserved": "the member does not serve example.com/v1, Kind=Widget",
-		"unnamed":  "spec.workload.manifests[0].metadata.name: required",
-		"twice":    "spec.workload.manifests[1]: ConfigMap shop/twice is manifests[0], too",
-		"nowhere":  "ConfigMap a: metadata.namespace: required",
-		"invalid":  "apply Deployment shop/web: ",
-	} {
-		p.awaitWork(name, metav1.ConditionFalse, says, nil)
-	}
-	awaitAny(p.hub, catalog.Of(api.Key{APIVersion: "v1", Kind: "Event"}), agentWorks, func(e *corev1.Event) bool {
-		return e.InvolvedObject.Name == "unserved" && e.Reason == "AppliedFailed" && e.Type == corev1.EventTypeWarning
-	})
-	_, err := p.member.in(configMaps, "shop").Get(t.Context(), "twice", metav1.GetOptions{})
-	require.True(t, apierrors.IsNotFound(err), "nothing of a Work that cannot be read is applied")
-	for _, name := range []string{"unserved", "unnamed", "twice", "nowhere", "invalid"} {
-		p.hub.delete(catalog.Works, agentWorks, name)
-		awaitAt(p.hub, catalog.Works, agentWorks, name, isAbsent[*api.Work])
-	}
-}
-
 func TestTheMembersOutageShowsAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, nil)
@@ -209,9 +176,14 @@ func TestTheMembersOutageShowsAndNothingIsLost(t *testing.T) {
 
 func (p *pair) awaitReady(status metav1.ConditionStatus, reason string) {
 	p.t.Helper()
+	p.awaitReadySays(status, reason, "")
+}
+
+func (p *pair) awaitReadySays(status metav1.ConditionStatus, reason, message string) {
+	p.t.Helper()
 	awaitAt(p.hub, catalog.Clusters, "", agentCluster, func(c *api.Cluster) bool {
 		r := meta.FindStatusCondition(c.Status.Conditions, api.ConditionReady)
-		return r != nil && r.Status == status && r.Reason == reason
+		return r != nil && r.Status == status && r.Reason == reason && strings.Contains(r.Message, message)
 	})
 }
 
