@@ -62,7 +62,6 @@ func placedOn(b *api.ResourceBinding, names ...string) bool {
 func newActingPlane(t *testing.T) *otherPlane {
 	t.Helper()
 	o := newOtherPlane(t)
-	o.create(catalog.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-system"}})
 	o.workload("web")
 	require.Equal(t, []string{"created", "created", "created", "created", "created", "created", "created", "created", "created", "created", "kept", "kept", "kept", "created"}, o.install())
 	o.allowOnly(install.Act, install.Karmada)

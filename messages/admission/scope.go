@@ -3,6 +3,7 @@ package admission
 import (
 	"slices"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -52,7 +53,7 @@ var clusterScoped = map[schema.GroupKind]bool{
 func Namespaced(o api.Object) bool {
 	switch o.(type) {
 	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterOverridePolicy,
-		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.ResourceInterpreterCustomization, *api.FailoverPreview, *corev1.Node,
+		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.ResourceInterpreterCustomization, *api.FailoverPreview, *corev1.Node, *certificatesv1.CertificateSigningRequest,
 		*corev1.PersistentVolume, *networkingv1.IngressClass, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding, *storagev1.StorageClass:
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 
 // Tables are the tables of an engine that keeps all kinds of the catalog, those that definitions define, and further ones.
 func Tables(more ...*catalog.Resource) []Resource {
-	kept := append(catalog.Kept(), more...)
+	kept := append(append(catalog.Kept(), catalog.CertificateRequests), more...)
 	tables := make([]Resource, len(kept))
 	for i, r := range kept {
 		tables[i] = tableOf(r)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -29,7 +30,7 @@ import (
 )
 
 // authentication knows clients by certificates and by bearer tokens. A client that has neither may only ask whether the daemon
-// is well.
+// is well, and for the description of the server that is signed with bootstrap tokens.
 func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (authenticator.Request, error) {
 	tokens, err := s.tokens()
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (
 		x509request.NewDynamic(clients.VerifyOptions, x509request.CommonNameUserConversion), bearertoken.New(tokenunion.New(tokens...)),
 	}
 	var health []apiserver.AnonymousAuthCondition
-	for _, path := range healthPaths {
+	for _, path := range append(slices.Clip(healthPaths), clusterInfoPath) {
 		health = append(health, apiserver.AnonymousAuthCondition{Path: path})
 	}
 	return union.NewFailOnError(
@@ -48,14 +49,14 @@ func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (
 	), nil
 }
 
-// tokens are those who know clients by a token: the daemon, which has signed it, the file tokens.csv, if it is there, of lines
+// tokens are those who know clients by a token: the daemon, which has signed it, the Secrets of bootstrap tokens, the file tokens.csv, if it is there, of lines
 // token,user,uid,"group1,group2", and the issuers of the configuration.
 func (s *Server) tokens() (known []authenticator.Token, err error) {
 	own, err := newOwnTokens(s.config.DataDir, s.config.Clock)
 	if err != nil {
 		return nil, err
 	}
-	known = append(known, own)
+	known = append(known, own, bootstrapTokens{s.config.Engine, s.config.Clock})
 	file := filepath.Join(s.config.DataDir, "tokens.csv")
 	switch listed, err := tokenfile.NewCSV(file); {
 	case err == nil:

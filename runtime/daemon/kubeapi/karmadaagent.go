@@ -40,7 +40,7 @@ func karmadaAgentOf(u user.Info) (string, bool) {
 		return "", false
 	}
 	cluster, is := strings.CutPrefix(u.GetName(), KarmadaAgentPrefix)
-	return cluster, is && cluster != ""
+	return cluster, is && cluster != "" && cluster != registrar
 }
 
 // karmadaAgentRules are those of Karmada's agent of a cluster. What Karmada allows it in all namespaces (Leases, Events), it may here where
@@ -65,6 +65,7 @@ func karmadaAgentRules(cluster string) []rule {
 		{verbs: []string{"get", "patch"}, groups: []string{""}, resources: []string{"secrets"}, namespace: api.LeaseNamespace, names: credentialsOf(cluster)},
 		{verbs: append([]string{"update", "delete"}, reading...), groups: []string{catalog.Works.Kind.Group}, resources: []string{"works"}, namespace: works},
 		{verbs: []string{"update", "patch"}, groups: []string{catalog.Works.Kind.Group}, resources: []string{"works/status"}, namespace: works},
+		{verbs: []string{"get", "create"}, groups: []string{catalog.CertificateRequests.Kind.Group}, resources: []string{catalog.CertificateRequests.Plural}},
 	}
 }
 

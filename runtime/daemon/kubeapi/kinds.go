@@ -100,6 +100,9 @@ var kinds = func() []*kind {
 	return all
 }()
 
+// further are kinds that are served otherwise than in a table of objects that clients write.
+var further = []*kind{webhookConfigurations, certificateRequests}
+
 // kindsIn are those that a server keeps in an engine: what that has tables of.
 func kindsIn(e *engine.Engine) []*kind {
 	kept := slices.Clone(kinds)

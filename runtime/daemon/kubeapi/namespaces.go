@@ -63,6 +63,14 @@ type namespaces struct {
 	keeps    *keeper
 }
 
+// Create creates a namespace, or answers karmadactl register as if it had.
+func (n namespaces) Create(ctx context.Context, o runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	if byRegistrar(ctx) {
+		return asIfCreated(o)
+	}
+	return n.objects.Create(ctx, o, validate, options)
+}
+
 // Delete has a namespace go, so that nothing more comes into it; the collector empties it first, whatever is killed meanwhile.
 func (n namespaces) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if slices.Contains(everlasting, name) {
@@ -102,8 +110,8 @@ func (n namespaces) DeleteCollection(context.Context, rest.ValidateObjectFunc, *
 	return nil, apierrors.NewMethodNotSupported(namespaceResource, "deletecollection")
 }
 
-// lifecycle admits new objects only into namespaces that are there, and lets only those keep an owner from being deleted who may
-// delete it.
+// lifecycle admits new objects only into namespaces that are there, lets only those keep an owner from being deleted who may
+// delete it, and only those write bootstrap tokens who may register clusters.
 type lifecycle struct {
 	engine *engine.Engine
 	access authorizer.Authorizer
@@ -118,7 +126,10 @@ func (l lifecycle) Handles(operation admission.Operation) bool {
 
 // Validate refuses what may not be written where it is.
 func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	if err := l.validateOwners(ctx, a); err != nil || a.GetOperation() != admission.Create {
+	if err := l.validateOwners(ctx, a); err != nil {
+		return err
+	}
+	if err := l.validateToken(ctx, a); err != nil || a.GetOperation() != admission.Create {
 		return err
 	}
 	resource := a.GetResource().GroupResource()
@@ -165,6 +176,22 @@ func (l lifecycle) validateOwners(ctx context.Context, a admission.Attributes) e
 		if err != nil || decision != authorizer.DecisionAllow {
 			return admission.NewForbidden(a, fmt.Errorf("metadata.ownerReferences: blockOwnerDeletion of %s %s takes the right to delete it", r.Kind, r.Name))
 		}
+	}
+	return nil
+}
+
+// validateToken requires of who writes a bootstrap token that he may register clusters: its holder may.
+func (l lifecycle) validateToken(ctx context.Context, a admission.Attributes) error {
+	s, is := a.GetObject().(*corev1.Secret)
+	if !is || s.Type != corev1.SecretTypeBootstrapToken {
+		return nil
+	}
+	decision, _, err := l.access.Authorize(ctx, authorizer.AttributesRecord{
+		User: a.GetUserInfo(), Verb: "create", ResourceRequest: true,
+		APIGroup: catalog.Clusters.Kind.Group, APIVersion: catalog.Clusters.Kind.Version, Resource: catalog.Clusters.Plural,
+	})
+	if err != nil || decision != authorizer.DecisionAllow {
+		return admission.NewForbidden(a, fmt.Errorf("type: %s takes the right to create Clusters", s.Type))
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -95,6 +97,13 @@ var (
 		{verbs: []string{"get"}, paths: []string{watchPath, explainPath, searchPath, pastPath}}, // of the live page, whose handlers ask for more
 	}
 
+	// anonymousRules are those of who is not authenticated: a client that is about to register a cluster reads, signed with its token,
+	// whom it may trust.
+	anonymousRules = []rule{
+		{verbs: []string{"get"}, paths: healthPaths},
+		{verbs: []string{"get"}, groups: []string{""}, resources: []string{"configmaps"}, namespace: metav1.NamespacePublic, names: []string{bootstrapapi.ConfigMapClusterInfo}},
+	}
+
 	// healthPaths may be asked for by anyone.
 	healthPaths = []string{"/healthz", "/livez", "/readyz"}
 )
@@ -107,7 +116,7 @@ func (k *kind) holdsSecrets() bool {
 
 // everyKind is each kind that a server may keep: a rule about a resource that is not served allows nothing.
 func everyKind() []*kind {
-	all := append(slices.Clone(kinds), webhookConfigurations)
+	all := append(slices.Clone(kinds), further...)
 	for _, r := range catalog.OfNodes {
 		all = append(all, &kind{r, looks[r.Kind.Kind]})
 	}
@@ -178,8 +187,9 @@ func rulesOf(u user.Info) []rule {
 		{ViewerGroup, viewerRules},
 		{PusherGroup, pusherRules},
 		{MemberAdminGroup, memberAdminRules},
+		{BootstrapGroup, tokenRules},
 		{user.AllAuthenticated, everyoneRules},
-		{user.AllUnauthenticated, []rule{{verbs: []string{"get"}, paths: healthPaths}}},
+		{user.AllUnauthenticated, anonymousRules},
 	} {
 		if slices.Contains(groups, role.group) {
 			rules = append(rules, role.rules...)
@@ -193,6 +203,9 @@ func rulesOf(u user.Info) []rule {
 	}
 	if cluster, is := karmadaAgentOf(u); is {
 		rules = append(rules, karmadaAgentRules(cluster)...)
+	}
+	if isRegistrar(u) {
+		rules = append(rules, registrarRules...)
 	}
 	return rules
 }

@@ -36,7 +36,7 @@ var leewardVersion = schema.GroupVersion{Group: "leeward.dev", Version: "v1alpha
 // there is one version of everything, so nothing is ever converted but events.
 func newScheme(kinds []*kind) (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
-	for _, k := range append(slices.Clip(kinds), webhookConfigurations) {
+	for _, k := range append(slices.Clip(kinds), further...) {
 		addBoth(s, k.version(), k.Kind.Kind, k.New())
 		addBoth(s, k.version(), k.Kind.Kind+"List", k.list)
 		metav1.AddToGroupVersion(s, k.version())

@@ -289,6 +289,15 @@ func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[stri
 		return err
 	}
 	place(served, webhookConfigurations.version(), webhookConfigurations.Plural, webhooks)
+	requests, err := keeps.serve(certificateRequests)
+	if err != nil {
+		return err
+	}
+	place(served, certificateRequests.version(), certificateRequests.Plural, requesting{
+		readOnly{requests[certificateRequests.Plural].(objects).Store, certificateRequests}, s,
+	})
+	core["configmaps"] = configMaps{core["configmaps"].(objects), s}
+	serveRegistering(served)
 	return nil
 }
 

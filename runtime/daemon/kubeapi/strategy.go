@@ -58,7 +58,7 @@ func (s strategy) Canonicalize(runtime.Object)                   {}
 // PrepareForCreate completes a new object. What it says of its status is dropped.
 func (s strategy) PrepareForCreate(ctx context.Context, o runtime.Object) {
 	created := o.(api.Object)
-	if s.has("Status") && s.Resource != catalog.Nodes { // a kubelet registers its node with what it reports
+	if s.has("Status") && s.Resource != catalog.Nodes && s.Resource != catalog.CertificateRequests { // a kubelet registers its node with what it reports
 		setField(o, "Status", reflect.Zero(fieldOf(o, "Status").Type()))
 	}
 	if s.has("Spec") {

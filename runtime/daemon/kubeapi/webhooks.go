@@ -45,12 +45,16 @@ var (
 	_ rest.Watcher              = readOnly{}
 	_ rest.Scoper               = readOnly{}
 	_ rest.SingularNameProvider = readOnly{}
+	_ rest.ShortNamesProvider   = readOnly{}
 )
 
 func (r readOnly) New() runtime.Object     { return r.store.New() }
 func (r readOnly) NewList() runtime.Object { return r.store.NewList() }
 func (r readOnly) NamespaceScoped() bool   { return !r.kind.ClusterScoped }
 func (r readOnly) GetSingularName() string { return r.kind.singular().Resource }
+
+// ShortNames are what people may write for the resource.
+func (r readOnly) ShortNames() []string { return r.kind.short }
 
 // Destroy has nothing to give back.
 func (readOnly) Destroy() {}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -146,6 +147,13 @@ var Previews = &Resource{
 	New: func() api.Object { return &api.FailoverPreview{} },
 }
 
+// CertificateRequests are how Karmada's agents ask for client certificates. They are kept for minutes, and are not in All: no machine,
+// tool or recording looks at them.
+var CertificateRequests = &Resource{
+	Kind: certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"), Plural: "certificatesigningrequests", ClusterScoped: true,
+	New: func() api.Object { return &certificatesv1.CertificateSigningRequest{} },
+}
+
 // Nodes and Pods are those of one Kubernetes cluster: the daemon holds them only where it is told to. They are not in All, and Of
 // does not find them.
 var (
@@ -194,11 +202,12 @@ func cluster(group, version, kind, plural string, empty func() api.Object) Resou
 
 // byKind finds a resource by the apiVersion and kind of its objects.
 var byKind = func() map[api.Key]*Resource {
-	index := make(map[api.Key]*Resource, len(All)+1)
+	index := make(map[api.Key]*Resource, len(All)+2)
 	for i := range All {
 		index[All[i].Key("", "")] = &All[i]
 	}
 	index[Definitions.Key("", "")] = Definitions
+	index[CertificateRequests.Key("", "")] = CertificateRequests
 	return index
 }()
 
@@ -254,7 +263,7 @@ func within(group, domain string) bool {
 
 // builtIn are the groups of kinds that are served without a definition.
 var builtIn = func() map[string]bool {
-	groups := map[string]bool{Definitions.Kind.Group: true, "authentication.k8s.io": true, "authorization.k8s.io": true, "events.k8s.io": true}
+	groups := map[string]bool{Definitions.Kind.Group: true, CertificateRequests.Kind.Group: true, "authentication.k8s.io": true, "authorization.k8s.io": true, "events.k8s.io": true}
 	for i := range All {
 		groups[All[i].Kind.Group] = true
 	}
