@@ -57,7 +57,7 @@ The sides are one of:
 A value without .. is for both sides. A server is that of a kubeconfig, leewardd's or Karmada's; its objects are only listed.
 
 What fails is the timeline of a scenario or a recording. Without a timeline it is what --lose names, or else each
-cluster, region, zone and provider in turn, as in leeward assess, and the contingencies are compared. Where a file holds several
+cluster, region, zone and provider in turn, as in leeward assess, and the contingencies are compared. Where files hold several
 scenarios, those of the same name are compared. Of two recordings, what was decided then is compared, too.
 
 Exit codes:

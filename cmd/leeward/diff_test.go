@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -241,5 +242,54 @@ func TestAShellIsOfferedTheSidesOfAFlag(t *testing.T) {
 		var out bytes.Buffer
 		require.Zero(t, execute([]string{"__complete", "diff", line, ""}, &out, io.Discard))
 		require.Contains(t, strings.Fields(out.String()), offered)
+	}
+}
+
+// The scenarios of two folders are compared file by file: here one of them differs, and one is of nodes.
+func TestTwoFoldersOfScenariosAreCompared(t *testing.T) {
+	const one, two = "nginx-is-evicted-from-a-failed-cluster.yaml", "nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml"
+	scenarios, err := filepath.Abs("../../scenarios")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"a", "b", "twice/x", "twice/y"} {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		for _, file := range []string{one, two} {
+			text := strings.ReplaceAll(string(readAll(t, filepath.Join(scenarios, file))), "for: 15m", "for: 16m")
+			if dir == "a" {
+				text = string(readAll(t, filepath.Join(scenarios, file)))
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), []byte(text), 0o600))
+		}
+	}
+	out, _ := differedAs(t, 0, "a", "a")
+	require.Contains(t, out, "note: 1 scenario of nodes is not compared\n")
+	out, _ = differedAs(t, 1, "a", "b")
+	require.Contains(t, out, one+" nginx-is-evicted-from-a-failed-cluster")
+	_, log := differedAs(t, 2, "a", "twice")
+	require.Contains(t, log, "name one of these files")
+}
+
+func readAll(t *testing.T, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return text
+}
+
+// A pipe, as a shell makes one of <(kubectl get ...), is read once, whatever asks for it again.
+func TestBothSidesMayBeOfAPipe(t *testing.T) {
+	t.Chdir("../..")
+	text := readAll(t, "docs/examples/dump.yaml")
+	for _, args := range [][]string{{"diff", "--set", "evictionWorkers=1..2", "-f"}, {"init", "--out", filepath.Join(t.TempDir(), "first.yaml"), "-f"}} {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		go func() {
+			_, _ = w.Write(text)
+			_ = w.Close()
+		}()
+		var out, log bytes.Buffer
+		require.Zero(t, execute(append(args, fmt.Sprintf("/dev/fd/%d", r.Fd())), &out, &log), log.String())
+		require.NotContains(t, out.String(), " 0 expectations")
+		require.NoError(t, r.Close())
 	}
 }

@@ -311,14 +311,12 @@ func (s *diffSide) fleets(ctx context.Context) ([]*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 1 {
-		scenarios, problems := source.Among(files)
-		switch {
-		case len(problems) > 0:
-			return nil, joined(problems)
-		case len(scenarios) > 0:
-			return scenarios, nil
-		}
+	scenarios, problems := source.Among(files)
+	switch {
+	case len(problems) > 0:
+		return nil, joined(problems)
+	case len(scenarios) > 0: // of a directory, what they include is among the other files
+		return scenarios, nil
 	}
 	fleet, problems := source.Fleet(files)
 	if len(problems) > 0 {

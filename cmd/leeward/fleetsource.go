@@ -241,10 +241,13 @@ func ofDaemon(file string, data []byte) bool {
 
 // fromDisk reads files, up to so many bytes of all of them together.
 func fromDisk(most int64) scenario.Source {
-	budget := most
+	budget, counted := most, map[string]bool{}
 	return scenario.Source{Glob: filepath.Glob, Read: func(name string) ([]byte, error) {
 		data, err := readManifests(name)
-		if budget -= int64(len(data)); err == nil && budget < 0 {
+		if !counted[name] {
+			counted[name], budget = true, budget-int64(len(data))
+		}
+		if err == nil && budget < 0 {
 			err = fmt.Errorf("the files are larger than %d MiB together", most>>20)
 		}
 		return data, err
@@ -269,9 +272,43 @@ func bounded(name string) ([]byte, error) {
 	return boundedFile(f, name)
 }
 
+// pipes are those that were read: what was read of one cannot be read again.
+var pipes struct {
+	sync.Mutex
+	known []pipe
+}
+
+type pipe struct {
+	info os.FileInfo
+	data []byte
+}
+
+// isPipe reports whether a file, such as that of <(kubectl get ...), is gone once it was read.
+func isPipe(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
+// boundedFile reads a file and closes it; a pipe only the first time.
 func boundedFile(f *os.File, name string) ([]byte, error) {
-	var data []byte
 	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return readBounded(f, info, err, name)
+	}
+	pipes.Lock()
+	defer pipes.Unlock()
+	if i := slices.IndexFunc(pipes.known, func(p pipe) bool { return os.SameFile(p.info, info) }); i >= 0 {
+		return pipes.known[i].data, f.Close()
+	}
+	data, err := readBounded(f, info, nil, name)
+	if err == nil {
+		pipes.known = append(pipes.known, pipe{info, data})
+	}
+	return data, err
+}
+
+func readBounded(f *os.File, info os.FileInfo, err error, name string) ([]byte, error) {
+	var data []byte
 	if err == nil && info.Size() <= mostFile {
 		data, err = io.ReadAll(io.LimitReader(f, mostFile+1)) // a pipe has no size
 	}

@@ -128,11 +128,11 @@ func (d *drafting) run(c *cobra.Command, _ []string) error {
 	return d.tell(c, result)
 }
 
-// included are the files that a scenario can include; none where one is an export, a recording or standard input, or where there are no
-// files.
+// included are the files that a scenario can include; none where one is an export, a recording, a pipe or standard input, or where there
+// are no files.
 func (d *drafting) included() ([]string, error) {
 	files, err := filesIn(d.from.files)
-	if slices.ContainsFunc(files, func(name string) bool { return name == stdin || filepath.Ext(name) == ".jsonl" }) {
+	if slices.ContainsFunc(files, func(name string) bool { return name == stdin || filepath.Ext(name) == ".jsonl" || isPipe(name) }) {
 		return nil, err
 	}
 	return files, err

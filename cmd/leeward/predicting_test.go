@@ -189,12 +189,16 @@ func TestFilesOfAFleetAreBounded(t *testing.T) {
 }
 
 func TestFilesOfAFleetAreBoundedTogether(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "one.yaml")
-	require.NoError(t, os.WriteFile(file, make([]byte, 3<<20), 0o600))
+	t.Chdir(t.TempDir())
 	source := fromDisk(5 << 20)
-	_, err := source.Read(file)
-	require.NoError(t, err)
-	_, err = source.Read(file)
+	for _, file := range []string{"one.yaml", "two.yaml"} {
+		require.NoError(t, os.WriteFile(file, make([]byte, 3<<20), 0o600))
+	}
+	for range 2 { // the second time it counts no more
+		_, err := source.Read("one.yaml")
+		require.NoError(t, err)
+	}
+	_, err := source.Read("two.yaml")
 	require.ErrorContains(t, err, "larger than 5 MiB together")
 }
 

@@ -15,7 +15,6 @@ import (
 // scenario that includes them all would have them. Where s.Scenario names one, it is that scenario of the files.
 func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 	if len(files) == 1 || s.Scenario != "" {
-		s.Read = once(s.Read)
 		all, problems := s.Among(files)
 		switch {
 		case len(problems) > 0:
@@ -36,27 +35,12 @@ func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 		case n > 2:
 			others = fmt.Sprintf(" (as do %d other files)", n-1)
 		}
-		r.problems = append(r.problems, problem(r.holders[0], "holds a Scenario"+others+", which can only be named alone, or be chosen with --scenario")...)
+		return nil, problem(r.holders[0], "holds a Scenario"+others+", which can only be named alone, or be chosen with --scenario") // what else is wrong may follow from that
 	}
 	if len(r.problems) == 0 && len(r.objects) == 0 {
 		r.problems = problem(files[0], "holds no manifest")
 	}
 	return &Scenario{Objects: r.objects, Members: r.members}, r.problems
-}
-
-// once reads each file once, also where it is asked for again: it may be a pipe.
-func once(read func(string) ([]byte, error)) func(string) ([]byte, error) {
-	known := map[string][]byte{}
-	return func(name string) ([]byte, error) {
-		if data, is := known[name]; is {
-			return data, nil
-		}
-		data, err := read(name)
-		if err == nil {
-			known[name] = data
-		}
-		return data, err
-	}
 }
 
 // FleetOf is the fleet of objects that were not read from manifests: of a server, or of the beginning of a recording. Problems name

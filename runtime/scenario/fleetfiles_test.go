@@ -25,20 +25,6 @@ func TestAFleetIsReadFromManifestsOrFromAScenario(t *testing.T) {
 	require.Len(t, fleet.Members, 3)
 }
 
-// A file may be a pipe, which can be read once.
-func TestASingleFileIsReadOnce(t *testing.T) {
-	source := files{"a.yaml": oneCluster}.source()
-	read, times := source.Read, 0
-	source.Read = func(name string) ([]byte, error) {
-		times++
-		return read(name)
-	}
-	fleet, problems := source.Fleet([]string{"a.yaml"})
-	require.Empty(t, problems)
-	require.Len(t, fleet.Objects, 1)
-	require.Equal(t, 1, times)
-}
-
 func TestWhatIsNoFleet(t *testing.T) {
 	source := files{
 		"a.yaml": oneCluster, "b.yaml": oneScenario, "bad.yaml": "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: a}, spec: {regio: eu}}", "empty.yaml": "# nothing\n",

@@ -24,7 +24,7 @@ import (
 type Side struct {
 	// Name says what it is: its files, and what it has that the other has not.
 	Name string
-	// Fleets are what is played: one fleet, or the scenarios of a file, of which those of the same name are compared.
+	// Fleets are what is played: one fleet, or the scenarios of files, of which those of the same name are compared.
 	Fleets []*scenario.Scenario
 	// Recorded is what was decided in a recording; nil: the side is none.
 	Recorded *Recording
