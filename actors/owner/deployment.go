@@ -21,8 +21,9 @@ type deployment struct {
 	sets []*set
 	// adopted: pods that were found were given to a set.
 	adopted bool
-	// replicas is how many pods there had to be when it looked last, most with the surge of a rollout.
+	// replicas is how many pods there had to be by the last spec that it looked at, most with the surge of a rollout.
 	replicas, most int
+	looked         *messages.OwnerSpec
 }
 
 // replaced is why a pod of an older template is deleted.
@@ -107,6 +108,10 @@ func (d *deployment) reconcile(o *Owner, now time.Time, out *actors.Outbox) time
 
 // scaled notes how many pods there must be, and returns the most that there had to be before, where that was another number; else 0.
 func (d *deployment) scaled(o *Owner) (before int) {
+	if d.looked == o.spec {
+		return 0
+	}
+	d.looked = o.spec
 	if d.replicas != int(o.spec.Replicas) {
 		before = d.most
 	}
