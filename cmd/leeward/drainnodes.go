@@ -115,7 +115,28 @@ func (d *draining) drainNode(c *cobra.Command, at target) error {
 		return nil
 	}
 	r := &removing{draining: d, out: c, clock: clock.New()}
-	return r.run(c.Context(), choice.Evict)
+	err = r.run(c.Context(), choice.Evict)
+	if err != nil {
+		d.sayPending(c, at.name, err)
+	}
+	return err
+}
+
+// sayPending names the pods that a drain which failed leaves to do.
+func (d *draining) sayPending(c *cobra.Command, node string, failed error) {
+	listed, err := d.podsOn(c.Context(), node)
+	if err != nil {
+		return // the server did not answer, which failed says
+	}
+	pending := rule.Choose(listed, &d.nodes.options).Evict
+	if len(pending) == 0 {
+		return
+	}
+	text := fmt.Sprintf("There are pending pods in node %q when an error occurred: %v\n", node, failed)
+	for _, p := range pending {
+		text += "pod/" + p.Name + "\n"
+	}
+	say(c.ErrOrStderr(), text)
 }
 
 // podsOn are the pods of a node, with what is known of their DaemonSets.

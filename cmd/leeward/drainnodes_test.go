@@ -69,4 +69,5 @@ func TestADrainIsGivenUpAfterItsTimeout(t *testing.T) {
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, stdout, "evicting pod shop/web-1\n")
 	require.Contains(t, stderr, `error when evicting pods/"web-1" -n "shop": global timeout reached: 1ns`)
+	require.Regexp(t, `(?m)^There are pending pods in node "n3" when an error occurred: error when evicting pods/"web-1" -n "shop": global timeout reached: 1ns\npod/web-1$`, stderr)
 }
