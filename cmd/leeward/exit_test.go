@@ -48,6 +48,7 @@ func TestExitCodes(t *testing.T) {
 		"an argument too many":                      {exitInvalid, []string{"pause", "now"}},
 		"a scenario that holds":                     {exitHeld, []string{"replay", first}},
 		"an expectation that fails":                 {exitFailed, []string{"replay", first, "--until", "1s"}},
+		"an example of a thousand pods":             {exitHeld, []string{"replay", "../../docs/examples/thousand-pods.yaml"}},
 		"a scenario that is not there":              {exitInvalid, []string{"replay", none}},
 		"a recording that is not there":             {exitInvalid, []string{"replay", none + ".jsonl"}},
 		"a recording that cannot be read":           {exitInternal, []string{"replay", loop + "/x.jsonl"}},
