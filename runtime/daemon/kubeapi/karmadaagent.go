@@ -15,6 +15,7 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/observed"
 )
 
 // Who Karmada's own agents are. Source: Karmada's karmadactl register.
@@ -98,7 +99,7 @@ var _ admission.ValidationInterface = ownWrites{}
 
 // Handles says that only what is written is looked at.
 func (ownWrites) Handles(operation admission.Operation) bool {
-	return operation == admission.Create || operation == admission.Update
+	return operation == admission.Create || operation == admission.Update || operation == admission.Delete
 }
 
 // Validate refuses what an agent may not write.
@@ -111,7 +112,12 @@ func (ownWrites) Validate(_ context.Context, a admission.Attributes, _ admission
 		return nil
 	}
 	var err error
-	switch o := a.GetObject().(type) {
+	written := a.GetObject()
+	if a.GetOperation() == admission.Delete {
+		written = nil
+		err = noCopy(a, cluster)
+	}
+	switch o := written.(type) {
 	case *api.Cluster:
 		err = ownCluster(o, cluster)
 	case *corev1.Secret:
@@ -188,6 +194,19 @@ func ownWork(a admission.Attributes, w *api.Work) error {
 	}
 	if !sameText(w.Spec, old.Spec) || !reflect.DeepEqual(w.Annotations, old.Annotations) || !reflect.DeepEqual(w.Labels, old.Labels) {
 		return fmt.Errorf("an agent changes nothing of a Work but its finalizers and its status")
+	}
+	return nil
+}
+
+// noCopy requires of a Work that an agent deletes, as karmadactl unregister does, that it be no copy of a workload: the daemon would write it
+// again, and between the two the workload would not run.
+func noCopy(a admission.Attributes, cluster string) error {
+	w, is := a.GetOldObject().(*api.Work)
+	if !is || w.DeletionTimestamp != nil {
+		return nil
+	}
+	if _, binding, copies := observed.Copy(w); copies {
+		return fmt.Errorf("it is a copy of %s: drain the cluster %s before you unregister it", binding, cluster)
 	}
 	return nil
 }

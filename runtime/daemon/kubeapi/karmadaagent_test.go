@@ -261,6 +261,10 @@ func (d *daemon) refusesKarmadasAgent(t *testing.T, a *asker) {
 	t.Helper()
 	_, err := d.client(kubeapi.Admin()).Resource(works).Namespace("karmada-es-m1").Create(t.Context(), object("work.karmada.io/v1alpha1", "Work", "karmada-es-m1", "x", nil), metav1.CreateOptions{})
 	require.NoError(t, err)
+	copied := object("work.karmada.io/v1alpha1", "Work", "karmada-es-m1", "copy", nil)
+	copied.SetAnnotations(map[string]string{"resourcebinding.karmada.io/name": "web-deployment", "resourcebinding.karmada.io/namespace": "shop"})
+	_, err = d.client(kubeapi.Admin()).Resource(works).Namespace("karmada-es-m1").Create(t.Context(), copied, metav1.CreateOptions{})
+	require.NoError(t, err)
 	for what, c := range map[string]struct {
 		method, path string
 		body         any
@@ -293,6 +297,7 @@ func (d *daemon) refusesKarmadasAgent(t *testing.T, a *asker) {
 		"a Work created":                        {"POST", worksPath, `{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{"name":"y"}}`, ""},
 		"what a Work asks for":                  {"PUT", worksPath + "/x", `{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{"name":"x"},"spec":{"workload":{"manifests":[{"apiVersion":"v1","kind":"Secret"}]}}}`, "nothing of a Work but its finalizers"},
 		"whose copy a Work is":                  {"PUT", worksPath + "/x", `{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{"name":"x","annotations":{"resourcebinding.karmada.io/name":"other"}}}`, "nothing of a Work but its finalizers"},
+		"a copy deleted":                        {"DELETE", worksPath + "/copy", nil, "it is a copy of shop/web-deployment: drain the cluster m1"},
 		"a webhook that reads kinds":            {"POST", configPath + "resourceinterpreterwebhookconfigurations", `{"metadata":{"name":"w"}}`, ""},
 		"another namespace":                     {"GET", "/api/v1/namespaces/shop", nil, ""},
 		"a namespace created":                   {"POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`, ""},
@@ -302,6 +307,7 @@ func (d *daemon) refusesKarmadasAgent(t *testing.T, a *asker) {
 	} {
 		require.Contains(t, strings.ReplaceAll(string(a.ask(403, c.method, c.path, takesJSON, c.body)), `\"`, `"`), c.says, what)
 	}
+	a.ask(200, "DELETE", worksPath+"/x", takesJSON, nil) // it is of no workload
 	d.asker(t, kubeapi.Admin()).ask(405, "POST", configPath+"resourceinterpreterwebhookconfigurations", takesJSON, `{"metadata":{"name":"w"}}`)
 	d.asker(t, kubeapi.User{Name: kubeapi.KarmadaAgentPrefix + "m1"}).ask(403, "GET", worksPath, takesJSON, nil)
 	d.asker(t, kubeapi.User{Name: "m1", Groups: []string{kubeapi.KarmadaAgentGroup}}).ask(403, "GET", worksPath, takesJSON, nil)
