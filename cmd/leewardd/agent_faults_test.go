@@ -7,12 +7,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 	"leeward/runtime/client/agent"
@@ -100,24 +102,39 @@ func TestARefusedWorkStopsNoOther(t *testing.T) {
 	p.awaitApplied("later")
 }
 
-// A member that comes back empty gets all of its Works again.
+// ahead is a clock that is set ahead.
+type ahead struct {
+	clock.Clock
+	by atomic.Int64
+}
+
+func (a *ahead) Now() time.Time { return a.Clock.Now().Add(time.Duration(a.by.Load())) }
+
+// A member that loses its disk, and is restored from a backup, gets what it lacks and what is older there: its versions begin again.
 func TestAMemberThatLosesItsDiskGetsAllAgain(t *testing.T) {
 	t.Parallel()
-	p := newPair(t, nil)
+	now := &ahead{Clock: clock.New()}
+	p := newPair(t, func(c *agent.Config) { c.Clock = now })
 	p.work("web", webOf(2), settingsOf("settings", "1"))
+	p.awaitApplied("web")
+	saved := &corev1.ConfigMap{}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(p.member.get(configMaps, "shop", "settings").Object, saved))
+	p.rewrite("web", webOf(2), settingsOf("settings", "2"))
 	p.awaitApplied("web")
 	p.member.stop()
 	p.awaitReady(metav1.ConditionFalse, "ClusterNotReachable")
-	empty, err := engine.Open(engine.Config{Resources: engine.Tables(catalog.Nodes, catalog.Pods), Clock: clock.New()})
+	restored, err := engine.Open(engine.Config{Resources: engine.Tables(catalog.Nodes, catalog.Pods), Clock: clock.New()})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, empty.Close()) })
-	p.member.engine = empty
+	t.Cleanup(func() { require.NoError(t, restored.Close()) })
+	require.NoError(t, restored.Commit(engine.Create(engine.Key(configMaps.Name(), "shop", "settings"), saved)))
+	now.by.Store(int64(time.Minute)) // it takes no version for one that is on its way
+	p.member.engine = restored
 	p.member.start()
 	t.Cleanup(p.member.stop)
 	p.awaitReady(metav1.ConditionTrue, "ClusterReady")
-	awaitAt(p.member, configMaps, "shop", "settings", func(c *corev1.ConfigMap) bool { return c != nil && c.Data["key"] == "1" })
+	awaitAt(p.member, configMaps, "shop", "settings", func(c *corev1.ConfigMap) bool { return c.Data["key"] == "2" })
 	awaitAt(p.member, deployments, "shop", "web", func(d api.Object) bool { return d != nil })
-	p.rewrite("web", settingsOf("settings", "2"))
+	p.rewrite("web", settingsOf("settings", "3"))
 	p.awaitApplied("web")
-	require.Equal(t, "2", p.member.get(configMaps, "shop", "settings").Object["data"].(map[string]any)["key"])
+	require.Equal(t, "3", p.member.get(configMaps, "shop", "settings").Object["data"].(map[string]any)["key"])
 }

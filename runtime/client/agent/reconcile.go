@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,9 +23,10 @@ const fieldManager = "leeward-agent"
 
 // applied is what is known of one object of a Work.
 type applied struct {
-	// asked is the digest of the manifest, and content that of the object that came of it, at its version.
+	// asked is the digest of the manifest, and content that of the object that came of it, at its version, and when.
 	asked, content uint64
 	version        string
+	at             time.Time
 	repairs        repairs
 	// misread is what a script failed to read of it last.
 	misread string
@@ -153,7 +155,10 @@ func (t *term) applyOne(ctx context.Context, w *api.Work, o *unstructured.Unstru
 			c.live = live
 			return nil
 		case live != nil && older(live, known):
-			return errPending // the member has not told of the last change yet
+			if wait := tellsWithin - t.Clock.Now().Sub(known.at); wait > 0 {
+				t.todo.AddAfter(w.Name, wait)
+				return errPending // the member has not told of the last change yet
+			}
 		}
 		if wait := known.repairs.due(t.Clock.Now()); wait > 0 {
 			t.todo.AddAfter(w.Name, wait)
@@ -196,6 +201,10 @@ func (t *term) live(ctx context.Context, mapping *meta.RESTMapping, id identity,
 	return o, nil
 }
 
+// tellsWithin is how long after a write a watch may tell of what was before it. What is older then is from a backup that the member was
+// restored from, whose versions begin again.
+const tellsWithin = 30 * time.Second
+
 // older reports whether an object is of an older version than the one that was applied.
 func older(live *unstructured.Unstructured, known *applied) bool {
 	order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), known.version)
@@ -228,7 +237,7 @@ func (t *term) put(ctx context.Context, w *api.Work, mapping *meta.RESTMapping, 
 		t.Log.Info().Str("work", w.Name).Int64("generation", w.Generation).Str("object", id.String()).Msg(did)
 	}
 	t.metrics.applied.Inc()
-	known.asked, known.content, known.version = asked, digest(result), result.GetResourceVersion()
+	known.asked, known.content, known.version, known.at = asked, digest(result), result.GetResourceVersion(), t.Clock.Now()
 	c.live = result
 	return nil
 }
