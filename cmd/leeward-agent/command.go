@@ -139,6 +139,7 @@ func (o *options) run(ctx context.Context, log io.Writer) error {
 	if err != nil {
 		return invalid(err)
 	}
+	logging.HearLibraries(c.Log)
 	a, err := agent.New(*c)
 	if err != nil {
 		return invalid(err)

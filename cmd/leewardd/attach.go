@@ -20,13 +20,13 @@ import (
 	"k8s.io/client-go/rest"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/cmd/internal/probes"
 	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/daemon/attach"
 	"leeward/runtime/daemon/attach/karmada"
 	"leeward/runtime/daemon/build"
-	"leeward/runtime/daemon/kubeapi"
 	"leeward/runtime/daemon/telemetry"
 )
 
@@ -157,7 +157,7 @@ type beside interface {
 
 // newAttached listens, and opens the file of comparisons. The caller must run it.
 func newAttached(ctx context.Context, c *configuration, log zerolog.Logger, out io.Writer) (*attached, error) {
-	kubeapi.HearLibraries(log)
+	logging.HearLibraries(log)
 	server, err := serverOf(c.attach)
 	if err != nil {
 		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("attach: %w", err)}

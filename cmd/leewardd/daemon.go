@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"leeward/cmd/internal/logging"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/client/push"
@@ -53,7 +54,7 @@ type daemon struct {
 func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon, error) {
 	d := &daemon{clock: clock.New(), log: log, line: line, started: c}
 	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build.Of(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
-	kubeapi.HearLibraries(log) // also that etcd cannot be reached
+	logging.HearLibraries(log) // also that etcd cannot be reached
 	err := d.openStore(c)
 	if err != nil {
 		return nil, err

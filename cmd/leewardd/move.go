@@ -14,9 +14,9 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/runtime/daemon/engine/wal"
 	"leeward/runtime/daemon/etcd"
-	"leeward/runtime/daemon/kubeapi"
 	"leeward/runtime/daemon/leadership"
 )
 
@@ -68,7 +68,7 @@ func (m *move) to(ctx context.Context, where string) error {
 	if where != toEtcd && where != toFolder {
 		return invalid("--to: %q is not one of etcd, folder", where)
 	}
-	kubeapi.HearLibraries(zerolog.Nop()) // the error says it
+	logging.HearLibraries(zerolog.Nop()) // the error says it
 	shared, err := m.openEtcd(clock.New())
 	if err != nil {
 		return err

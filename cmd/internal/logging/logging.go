@@ -4,13 +4,16 @@ package logging
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
+	"k8s.io/klog/v2"
 )
 
 // The formats: lines of JSON, text for people, or text on a terminal and JSON elsewhere.
@@ -49,4 +52,15 @@ func New(out io.Writer, format string) zerolog.Logger {
 func IsTerminal(out io.Writer) bool {
 	f, isFile := out.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+var libraryLogs sync.Once
+
+// HearLibraries has what libraries log, as far as it matters to an admin, logged here. It is done once: klog has one logger
+// for the whole process.
+func HearLibraries(log zerolog.Logger) {
+	libraryLogs.Do(func() {
+		quiet := log.Level(max(log.GetLevel(), zerolog.WarnLevel)) // what they tell of themselves is of no use
+		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
+	})
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"syscall"
@@ -118,4 +119,48 @@ func writeAll(b *testing.B, hub, member *rest.Config, works int) (await func()) 
 		})
 	}
 	return all.Wait
+}
+
+// BenchmarkReturn is how many agents of a hub that comes back ask for their Works in the same second, at most, and how long the last one takes. The hub was away for
+// long enough that each waits as long as it ever does.
+func BenchmarkReturn(b *testing.B) {
+	agents, away := 200, 90*time.Second
+	if testing.Short() {
+		agents, away = 5, 0
+	}
+	hub, member := clienttest.NewFast(b), clienttest.NewFast(b)
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i := range agents {
+		name := fmt.Sprint("m", i)
+		hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/"+name, strings.ReplaceAll(clienttest.PullCluster, "m1", name))
+		a, err := agent.New(agent.Config{
+			Cluster: name, Hub: hub.Config(), Member: member.Config(), Clock: clock.New(), Log: zerolog.Nop(), Heartbeat: 10 * time.Second, Timeout: 10 * time.Second,
+			Workers: 1, Metrics: prometheus.NewRegistry(),
+		})
+		require.NoError(b, err)
+		all.Go(func() { require.NoError(b, a.Run(ctx)) })
+	}
+	hub.AwaitLists(agents)
+	for b.Loop() {
+		hub.Down(true)
+		time.Sleep(away)
+		back := time.Now()
+		hub.Down(false)
+		lists := hub.AwaitLists(agents)
+		most := 0
+		for i := range lists {
+			in := 0
+			for _, other := range lists[i:] {
+				if other.Sub(lists[i]) < time.Second {
+					in++
+				}
+			}
+			most = max(most, in)
+		}
+		b.ReportMetric(float64(most), "lists-in-a-second")
+		b.ReportMetric(lists[len(lists)-1].Sub(back).Seconds(), "s-until-the-last")
+	}
+	cancel()
+	all.Wait()
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -29,6 +30,8 @@ type Fast struct {
 	closed   bool
 	statuses int
 	renewals int
+	down     bool
+	listed   []time.Time
 }
 
 // fastKind are the objects of one resource, "/apis/apps/v1/deployments", by namespace and name, and all changes of them in order.
@@ -142,6 +145,25 @@ func (s *Fast) AwaitRenewals(n int) {
 	}
 }
 
+// Down has it refuse all requests and end all watches, as a server does that is gone; false: it is back.
+func (s *Fast) Down(is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = is
+	s.listed = nil
+	s.changed.Broadcast()
+}
+
+// AwaitLists waits until lists of Works were asked for so often since it came back, and says when each was.
+func (s *Fast) AwaitLists(n int) []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.listed) < n {
+		s.changed.Wait()
+	}
+	return slices.Clone(s.listed)
+}
+
 // Forget takes all statuses away.
 func (s *Fast) Forget() {
 	s.mu.Lock()
@@ -190,6 +212,11 @@ func (s *Fast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
+	if s.down {
+		s.mu.Unlock()
+		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+		return
+	}
 	answer := s.answer(r, k, kind, key, body, ofStatus)
 	s.mu.Unlock()
 	if answer == nil {
@@ -204,6 +231,10 @@ func (s *Fast) answer(r *http.Request, k *fastKind, kind, key string, body []byt
 	old := k.objects[key]
 	switch {
 	case r.Method == http.MethodGet && (key == "" || strings.HasSuffix(key, "/")):
+		if strings.HasSuffix(kind, "/works") {
+			s.listed = append(s.listed, time.Now())
+			s.changed.Broadcast()
+		}
 		return s.list(k, kind, key)
 	case r.Method == http.MethodPost:
 		var o metav1.PartialObjectMetadata
@@ -306,11 +337,11 @@ func (s *Fast) watch(w http.ResponseWriter, r *http.Request, k *fastKind, namesp
 	_ = http.NewResponseController(w).Flush()
 	for {
 		s.mu.Lock()
-		for next == len(k.log) && !s.closed && r.Context().Err() == nil {
+		for next == len(k.log) && !s.closed && !s.down && r.Context().Err() == nil {
 			s.changed.Wait()
 		}
 		news := k.log[next:]
-		ended := s.closed || r.Context().Err() != nil
+		ended := s.closed || s.down || r.Context().Err() != nil
 		s.mu.Unlock()
 		if ended {
 			return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -33,7 +32,6 @@ import (
 	"k8s.io/apiserver/pkg/util/compatibility"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	basecompatibility "k8s.io/component-base/compatibility"
-	"k8s.io/klog/v2"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -99,21 +97,9 @@ type Server struct {
 	forget context.CancelFunc
 }
 
-var libraryLogs sync.Once
-
-// HearLibraries has what libraries log, as far as it matters to an admin, logged here. It is done once: klog has one logger
-// for the whole process.
-func HearLibraries(log zerolog.Logger) {
-	libraryLogs.Do(func() {
-		quiet := log.Level(max(log.GetLevel(), zerolog.WarnLevel)) // what they tell of themselves is of no use
-		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
-	})
-}
-
 // New returns a server that is about to listen, once it runs. It creates what is missing in the data folder, and the
 // namespaces that are always there, and writes the kubeconfig.
 func New(c Config) (*Server, error) {
-	HearLibraries(c.Logger)
 	s := &Server{config: c, forget: func() {}, limits: newLimits(), within: newWithin()}
 	if err := s.listen(); err != nil {
 		return nil, err
