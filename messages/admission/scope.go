@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,8 +54,8 @@ var clusterScoped = map[schema.GroupKind]bool{
 func Namespaced(o api.Object) bool {
 	switch o.(type) {
 	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterOverridePolicy,
-		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.ResourceInterpreterCustomization, *api.FailoverPreview, *corev1.Node, *certificatesv1.CertificateSigningRequest,
-		*corev1.PersistentVolume, *networkingv1.IngressClass, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding, *storagev1.StorageClass:
+		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.ResourceInterpreterCustomization, *api.FailoverPreview, *corev1.Namespace, *corev1.Node, *certificatesv1.CertificateSigningRequest,
+		*corev1.PersistentVolume, *networkingv1.IngressClass, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding, *schedulingv1.PriorityClass, *storagev1.StorageClass:
 		return false
 	}
 	if u, untyped := o.(*unstructured.Unstructured); untyped && u.GetUID() != "" && u.GetNamespace() == "" {
