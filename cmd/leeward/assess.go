@@ -45,7 +45,7 @@ type assessing struct {
 func assessCommand() *cobra.Command {
 	a := &assessing{
 		seed: seedFlag{value: 1, set: true}, jobs: countFlag(runtime.NumCPU()), startup: spanFlag(30 * time.Second),
-		kind:   wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}},
+		kind:   outageFlag(),
 		output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}},
 	}
 	c := &cobra.Command{
@@ -79,21 +79,18 @@ Exit codes:
 	f.SortFlags = false
 	a.from.add(c)
 	a.from.addScenario(c)
-	f.StringVar(&a.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	profileFlag(c, &a.profile, "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&a.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&a.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
-	f.Var(&a.kind, "kind", "what fails: power (copies die), network (the cluster is silent) or apiserver")
+	a.kind.add(c, "kind", "", "what fails: power (copies die), network (the cluster is silent) or apiserver")
 	f.Var(&a.startup, "startup", "virtual time that a copy takes to become healthy, where a scenario does not say it")
 	f.BoolVar(&a.pairs, "pairs", false, "fail every two clusters, regions, zones and providers, too")
 	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 if such a loss leaves workloads unavailable or unschedulable ("+strings.Join(failWords(), ", ")+"), or with :down or :overflow does that, too")
 	f.Var(&a.jobs, "jobs", "contingencies that run at the same time")
 	f.StringVar(&a.by, "by", assess.ByNamespace, "what the page and -o json group workloads by: namespace, or the key of a label of theirs, such as tier")
 	f.StringVar(&a.html, "html", "", "file to write the viewer to, with a heat map, each contingency, and the lanes of the worst")
-	f.VarP(&a.output, "output", "o", "text, wide, json or yaml")
-	complete(c, "profile", config.Profiles())
-	complete(c, "kind", a.kind.choices)
+	a.output.add(c, "output", "o", "text, wide, json or yaml")
 	complete(c, "fail-on", failWords())
-	complete(c, "output", a.output.choices)
 	return c
 }
 
@@ -212,28 +209,26 @@ func played(ctx context.Context, c *assess.Config, o *assess.Outcome) (*replay.R
 	return run, nil
 }
 
-// losing plays one contingency again: what is lost is still missing.
-func (a *assessing) losing() string {
-	words := append([]string{"leeward what-if"}, a.from.words()...)
+// words begin a command on the same fleet, whose settings a flag of it changes.
+func (a *assessing) words(command, set string) []string {
+	words := append([]string{"leeward " + command}, a.from.words()...)
 	if a.profile != "" {
 		words = append(words, "--profile "+a.profile)
 	}
 	for _, o := range overrides(a.set) {
-		words = append(words, "--config "+o)
+		words = append(words, set+" "+o)
 	}
-	return strings.Join(append(words, "--seed "+a.seed.String(), "--kind "+a.kind.word, "--startup "+a.startup.String(), "--lose"), " ")
+	return append(words, "--seed "+a.seed.String(), "--kind "+a.kind.word, "--startup "+a.startup.String())
+}
+
+// losing plays one contingency again: what is lost is still missing.
+func (a *assessing) losing() string {
+	return strings.Join(append(a.words("what-if", "--config"), "--lose"), " ")
 }
 
 // command repeats the assessment.
 func (a *assessing) command() string {
-	words := append([]string{"leeward assess"}, a.from.words()...)
-	if a.profile != "" {
-		words = append(words, "--profile "+a.profile)
-	}
-	for _, o := range overrides(a.set) {
-		words = append(words, "--set "+o)
-	}
-	words = append(words, "--seed "+a.seed.String(), "--kind "+a.kind.word, "--startup "+a.startup.String())
+	words := a.words("assess", "--set")
 	if a.pairs {
 		words = append(words, "--pairs")
 	}

@@ -94,9 +94,7 @@ func (f *clusterFiles) List(_ context.Context, r *catalog.Resource, namespace, s
 func (e *editing) addFiles(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&e.files, "filename", "f", nil, "of nodes: manifests, or a scenario, to read instead of a server, and to leave as they are; may be given again")
 	scenarioFlag(c, &e.scenario, &e.files)
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
+	completeFilesOf(c, "filename", "yaml", "yml", "json")
 }
 
 // open reads the files that are named, which is always a dry run, or else connects to the server. The error has its exit code.

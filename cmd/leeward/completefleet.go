@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -108,7 +107,7 @@ func offered(names []string, typed string) []string {
 // completeExplained offers what can be explained, and then the names that the source has of it.
 func (e *explaining) completeExplained(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return explained(), cobra.ShellCompDirectiveNoFileComp
+		return explain.Kinds(), cobra.ShellCompDirectiveNoFileComp
 	}
 	kind, err := explainedKind(args[0])
 	if err != nil || len(args) > 1 {
@@ -195,7 +194,7 @@ func (e *explaining) podsOf(s *scenario.Scenario) []string {
 
 // completeLosses has a flag offer what may fail: kind=NAME, or several names with commas.
 func (s *fleetSource) completeLosses(c *cobra.Command, flag string) {
-	s.completeNames(c, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completeBy(c, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		kind, _, cut := strings.Cut(typed, "=")
 		if !cut {
 			var kinds []string
@@ -215,7 +214,7 @@ func (s *fleetSource) completeLosses(c *cobra.Command, flag string) {
 
 // completeClusters has a flag offer the names of clusters, each with what has to follow.
 func (s *fleetSource) completeClusters(c *cobra.Command, flag, after string) {
-	s.completeNames(c, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completeBy(c, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		names := s.partsOf(forecast.KindCluster)
 		for i := range names {
 			names[i] += after
@@ -225,12 +224,6 @@ func (s *fleetSource) completeClusters(c *cobra.Command, flag, after string) {
 		}
 		return offered(names, typed), cobra.ShellCompDirectiveNoFileComp
 	})
-}
-
-func (s *fleetSource) completeNames(c *cobra.Command, flag string, names cobra.CompletionFunc) {
-	if err := c.RegisterFlagCompletionFunc(flag, names); err != nil {
-		panic(fmt.Sprintf("complete --%s: %v", flag, err))
-	}
 }
 
 // partsOf are the clusters, regions, zones or providers of the source's fleet.

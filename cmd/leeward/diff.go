@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -35,7 +34,7 @@ type diffing struct {
 func diffCommand() *cobra.Command {
 	d := &diffing{
 		seed: seedFlag{value: 1, set: true}, jobs: countFlag(runtime.NumCPU()), startup: spanFlag(30 * time.Second),
-		kind:   wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}},
+		kind:   outageFlag(),
 		output: wordFlag{"text", []string{"text", "wide", "json", "yaml", "github"}},
 	}
 	c := &cobra.Command{
@@ -90,15 +89,13 @@ func (d *diffing) flags(c *cobra.Command) {
 	f.StringArrayVar(&d.set, "set", nil, "setting to change, as field=value or field=a..b; may be given again")
 	f.StringArrayVar(&d.with, "with", nil, "manifests on top of the fleet, as FILE or A..B; may be given again")
 	f.StringArrayVar(&d.lose, "lose", nil, "what fails, as cluster=, zone=, region= or provider=NAME; several fail together")
-	f.Var(&d.kind, "kind", "what an outage is: power (copies die), network (the cluster is silent) or apiserver")
+	d.kind.add(c, "kind", "", "what an outage is: power (copies die), network (the cluster is silent) or apiserver")
 	f.Var(&d.lasts, "for", "with --lose: how long the outage lasts (default: it has no end)")
 	f.Var(&d.startup, "startup", "without a timeline: virtual time that a copy takes to become healthy, where a scenario does not say it")
 	f.Var(&d.seed, "seed", "seed of both sides")
 	f.Var(&d.jobs, "jobs", "contingencies that run at the same time")
-	f.VarP(&d.output, "output", "o", "text, wide, json, yaml, or github: a comment in Markdown")
-	if err := c.MarkFlagFilename("with", "yaml", "yml", "json"); err != nil {
-		panic(fmt.Sprintf("complete --with: %v", err))
-	}
+	d.output.add(c, "output", "o", "text, wide, json, yaml, or github: a comment in Markdown")
+	completeFilesOf(c, "with", "yaml", "yml", "json")
 	var pairs []string
 	for _, a := range config.Profiles() {
 		pairs = append(pairs, a)
@@ -110,8 +107,6 @@ func (d *diffing) flags(c *cobra.Command) {
 	}
 	complete(c, "profile", pairs)
 	d.from.completeLosses(c, "lose")
-	complete(c, "kind", d.kind.choices)
-	complete(c, "output", d.output.choices)
 }
 
 func (d *diffing) run(c *cobra.Command, args []string) error {

@@ -52,9 +52,8 @@ func newEditing() editing {
 func (e *editing) add(c *cobra.Command) {
 	e.server.add(c)
 	f := c.Flags()
-	f.Var(&e.dryRun, "dry-run", "client prints what would be sent; server validates it and prints warnings; neither changes anything")
+	e.dryRun.add(c, "dry-run", "", "client prints what would be sent; server validates it and prints warnings; neither changes anything")
 	f.Lookup("dry-run").NoOptDefVal = "client"
-	complete(c, "dry-run", e.dryRun.choices)
 }
 
 // addChoice gives a command the flags that choose objects.

@@ -72,19 +72,12 @@ Exit codes:
 	e.from.addScenario(c)
 	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding, the policy or the pod")
 	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario; of a server: now)")
-	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	profileFlag(c, &e.profile, "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&e.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&e.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
-	f.VarP(&e.output, "output", "o", "text, wide, json or yaml")
-	complete(c, "profile", config.Profiles())
-	complete(c, "output", e.output.choices)
+	e.output.add(c, "output", "o", "text, wide, json or yaml")
 	c.ValidArgsFunction = e.completeExplained
 	return c
-}
-
-// explained are the words for what can be explained.
-func explained() []string {
-	return explain.Kinds()
 }
 
 // mostAsked is how many failed expectations of a run are tried to be explained: each takes a run of its own.
@@ -149,7 +142,7 @@ func (e *explaining) instant() time.Duration {
 // oneExplained demands what is explained, and its name.
 func oneExplained(c *cobra.Command, args []string) error {
 	if len(args) != 2 {
-		return misused(c, fmt.Errorf("want what is explained (%s) and one name, as binding web, not %s", strings.Join(explained(), ", "), spelling.Count(len(args), "word")))
+		return misused(c, fmt.Errorf("want what is explained (%s) and one name, as binding web, not %s", strings.Join(explain.Kinds(), ", "), spelling.Count(len(args), "word")))
 	}
 	return nil
 }
@@ -171,7 +164,7 @@ func explainedKind(word string) (string, error) {
 	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "Node", "Pod", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
 		return kinds[kind], nil
 	}
-	return "", fmt.Errorf("explain %s: want one of %s%s; a workload is explained by its binding, as explain binding deploy/web", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
+	return "", fmt.Errorf("explain %s: want one of %s%s; a workload is explained by its binding, as explain binding deploy/web", word, strings.Join(explain.Kinds(), ", "), spelling.Hint(word, explain.Kinds()))
 }
 
 // read reads a server, a scenario, manifests or a recording, which is replayed. The error has its exit code.

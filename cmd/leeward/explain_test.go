@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"leeward/runtime/scenario/explain"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -126,7 +128,7 @@ func FuzzExplainedKind(f *testing.F) {
 	f.Add("resourcebindings")
 	f.Fuzz(func(t *testing.T, word string) {
 		if kind, err := explainedKind(word); err == nil {
-			require.Contains(t, explained(), kind)
+			require.Contains(t, explain.Kinds(), kind)
 		}
 	})
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"leeward/messages"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/span"
 )
@@ -90,6 +93,23 @@ func (f *wordFlag) Set(s string) error {
 func (f *wordFlag) String() string { return f.word }
 
 func (*wordFlag) Type() string { return "word" }
+
+// add gives a command the flag, with its words for shells. Without a letter it has none.
+func (f *wordFlag) add(c *cobra.Command, name, letter, usage string) {
+	c.Flags().VarP(f, name, letter, usage)
+	complete(c, name, f.choices)
+}
+
+// profileFlag gives a command the flag for a profile of settings.
+func profileFlag(c *cobra.Command, profile *string, usage string) {
+	c.Flags().StringVar(profile, "profile", "", usage)
+	complete(c, "profile", config.Profiles())
+}
+
+// outageFlag is the kind of an outage.
+func outageFlag() wordFlag {
+	return wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}}
+}
 
 // overrideFlag is a list of settings to change.
 type overrideFlag []config.Override

@@ -63,9 +63,7 @@ is installed or written.`
 
 func (s *fleetSource) add(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&s.files, "filename", "f", nil, "manifests, a dump, a recording, a scenario, a directory of manifests, or - for standard input, in place of a server; may be given again")
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json", "jsonl"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
+	completeFilesOf(c, "filename", "yaml", "yml", "json", "jsonl")
 	s.server.add(c)
 }
 
@@ -75,11 +73,9 @@ func (s *fleetSource) addScenario(c *cobra.Command) { scenarioFlag(c, &s.scenari
 // scenarioFlag adds the flag that says which scenario of the files is meant.
 func scenarioFlag(c *cobra.Command, name *string, files *[]string) {
 	c.Flags().StringVar(name, "scenario", "", "name of the scenario that is meant, where the files or the directory have several")
-	if err := c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	completeBy(c, "scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return scenariosIn(*files), cobra.ShellCompDirectiveNoFileComp
-	}); err != nil {
-		panic(fmt.Sprintf("complete --scenario: %v", err))
-	}
+	})
 }
 
 // check reports flags that contradict each other.

@@ -40,7 +40,7 @@ type drafting struct {
 func initCommand() *cobra.Command {
 	d := &drafting{
 		most: 5, seed: seedFlag{value: 1, set: true}, jobs: countFlag(runtime.NumCPU()), startup: spanFlag(30 * time.Second),
-		kind:   wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}},
+		kind:   outageFlag(),
 		output: wordFlag{"text", []string{"text", "json", "yaml"}},
 	}
 	c := &cobra.Command{
@@ -74,19 +74,14 @@ Exit codes:
 	f.StringVar(&d.out, "out", "", "file to write to (default: standard output)")
 	f.BoolVar(&d.force, "force", false, "replace the file of --out if it exists")
 	f.Var(&d.most, "most", "scenarios to write at the most, of the worst outages")
-	f.Var(&d.kind, "kind", "what fails: power (copies die), network (the cluster is silent) or apiserver")
+	d.kind.add(c, "kind", "", "what fails: power (copies die), network (the cluster is silent) or apiserver")
 	f.Var(&d.startup, "startup", "virtual time that a copy takes to become healthy, where a scenario does not say it")
-	f.StringVar(&d.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	profileFlag(c, &d.profile, "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&d.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&d.seed, "seed", "seed of the scenarios; expectations hold under the next two, too")
 	f.Var(&d.jobs, "jobs", "outages that are assessed at the same time")
-	f.VarP(&d.output, "output", "o", "with --out, how to tell what was written: text, json or yaml")
-	if err := c.MarkFlagFilename("out", "yaml", "yml"); err != nil {
-		panic(fmt.Sprintf("complete --out: %v", err))
-	}
-	complete(c, "output", d.output.choices)
-	complete(c, "profile", config.Profiles())
-	complete(c, "kind", d.kind.choices)
+	d.output.add(c, "output", "o", "with --out, how to tell what was written: text, json or yaml")
+	completeFilesOf(c, "out", "yaml", "yml")
 	return c
 }
 

@@ -60,17 +60,15 @@ Exit codes:
 	f := c.Flags()
 	f.SortFlags = false
 	l.from.add(c)
-	f.StringVar(&l.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	profileFlag(c, &l.profile, "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&l.set, "set", "setting to change, as field=value; may be given again")
 	f.StringVar(&l.witness, "witness", "", "directory to write one scenario per finding to, which shows the fault")
 	f.BoolVar(&l.fix, "fix", false, "rewrite files where a fix is mechanical, comments kept; without it, text output only prints the difference")
 	f.BoolVar(&l.rules, "rules", false, "list all rules, as text, JSON or YAML")
-	f.VarP(&l.output, "output", "o", "text, json, yaml, sarif or github")
+	l.output.add(c, "output", "o", "text, json, yaml, sarif or github")
 	if err := c.MarkFlagDirname("witness"); err != nil {
 		panic(fmt.Sprintf("complete --witness: %v", err))
 	}
-	complete(c, "profile", config.Profiles())
-	complete(c, "output", l.output.choices)
 	return c
 }
 

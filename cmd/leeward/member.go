@@ -90,13 +90,11 @@ func (p *playing) flags(c *cobra.Command) {
 	f.StringVar(&p.spec.Provider, "provider", "", "with --create: their provider")
 	f.Var(&p.capacity, "capacity", "capacity of each cluster, as cpu=100,pods=500")
 	f.Var(&p.startup, "startup", "how long a new copy takes to become healthy")
-	f.Var(&p.health, "health", "health to report of every started copy: "+strings.Join(p.health.choices, ", "))
+	p.health.add(c, "health", "", "health to report of every started copy: "+strings.Join(p.health.choices, ", "))
 	f.Var(&p.heartbeat, "heartbeat", "time between two heartbeats")
 	f.Var(&p.failAfter, "fail-after", "when the clusters fail")
-	f.Var(&p.fail, "fail", "how: condition (Ready is False), silence, unhealthy (every copy), or disappear (the Cluster is deleted)")
+	p.fail.add(c, "fail", "", "how: condition (Ready is False), silence, unhealthy (every copy), or disappear (the Cluster is deleted)")
 	f.Var(&p.recoverAfter, "recover-after", "how long the failure lasts")
-	complete(c, "health", p.health.choices)
-	complete(c, "fail", p.fail.choices)
 }
 
 func (p *playing) run(c *cobra.Command, further []string) error {

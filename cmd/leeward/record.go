@@ -75,10 +75,9 @@ func (r *recordingFlags) flags(c *cobra.Command) {
 	f.StringSliceVar(&r.kinds, "kinds", nil, "resources to record, such as clusters,deployments,pods (default: all that the daemon serves, except Events)")
 	f.Var(&r.lasts, "for", "how long to record, such as 90s or 10m (default: until it is interrupted)")
 	f.StringVarP(&r.out, "output", "o", "-", "file to write, which must not exist yet; - is standard output")
-	f.StringVar(&r.profile, "profile", "", "profile of settings of the engine that is recorded, for its replays (default: inferred)")
+	profileFlag(c, &r.profile, "profile of settings of the engine that is recorded, for its replays (default: inferred)")
 	f.Var(&r.set, "set", "setting of the engine that is recorded, as field=value; may be given again")
 	complete(c, "kinds", recorder.Names())
-	complete(c, "profile", config.Profiles())
 }
 
 func (r *recordingFlags) run(c *cobra.Command) error {

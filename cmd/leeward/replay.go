@@ -98,31 +98,24 @@ func (r *replaying) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.Var(&r.seed, "seed", "seed of the order of messages, start-up times and other random values (default: the scenario's)")
 	f.Var(&r.seeds, "seeds", "run each scenario under this many seeds, counting up from its first")
-	f.StringVar(&r.profile, "profile", "", "profile of settings (default: the scenario's)")
+	profileFlag(c, &r.profile, "profile of settings (default: the scenario's)")
 	f.Var(&r.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&r.until, "until", "virtual time to run for, such as 90s, 15m or 2d (default: the scenario's)")
 	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
-	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, timeline (the JSON of the viewer, docs/viewer-data.md), junit, or github (annotations)")
+	r.output.add(c, "output", "o", "text, wide (every fact), json, timeline (the JSON of the viewer, docs/viewer-data.md), junit, or github (annotations)")
 	f.StringArrayVar(&r.with, "with", nil, "manifests that exist from the start of a recording, in place of those in it; may be given again")
 	f.StringVar(&r.html, "html", "", "file to write the viewer to: a page with the timeline of every scenario, docs/viewer.md")
 	f.BoolVar(&r.screen, "tui", false, "show the runs on the terminal, to step through and to ask why: ? lists the keys")
 	f.Var(&r.min, "min", "fail when fewer scenarios ran, for example because files are missing (default: no limit)")
 	f.Var(&r.jobs, "jobs", "scenarios to run at the same time")
-	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
+	r.logLevel.add(c, "log-level", "", "log facts to standard error: debug, info, warn, error or off")
 	f.Var(&r.axes, "sweep", "run under each of these values of a setting, of seed or of profile, and print a table; may be given again")
 	f.StringVar(&r.smallest, "shrink", "", "file to write the smallest scenario to that fails in the same way as the first that fails, or the smallest recording whose replay differs")
 	f.BoolVar(&r.force, "force", false, "replace the file of --shrink if it exists")
 	f.Var(&r.tries, "tries", "smaller scenarios that --shrink tries at the most")
-	if err := c.MarkFlagFilename("shrink", "yaml", "yml"); err != nil {
-		panic(fmt.Sprintf("complete --shrink: %v", err))
-	}
-	if err := c.RegisterFlagCompletionFunc("sweep", completeSweep); err != nil {
-		panic(fmt.Sprintf("complete --sweep: %v", err))
-	}
-	complete(c, "output", r.output.choices)
-	complete(c, "log-level", r.logLevel.choices)
-	complete(c, "profile", config.Profiles())
+	completeFilesOf(c, "shrink", "yaml", "yml")
+	completeBy(c, "sweep", completeSweep)
 }
 
 func (r *replaying) run(c *cobra.Command, paths []string) error {
@@ -305,7 +298,19 @@ func (o *results) exit() error {
 
 // complete offers the words that a flag takes.
 func complete(c *cobra.Command, flag string, words []string) {
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	completeBy(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeBy has a function offer the values of a flag.
+func completeBy(c *cobra.Command, flag string, offer cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(fmt.Sprintf("complete --%s: %v", flag, err))
+	}
+}
+
+// completeFilesOf offers files with these endings for a flag.
+func completeFilesOf(c *cobra.Command, flag string, endings ...string) {
+	if err := c.MarkFlagFilename(flag, endings...); err != nil {
 		panic(fmt.Sprintf("complete --%s: %v", flag, err))
 	}
 }

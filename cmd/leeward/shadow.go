@@ -49,8 +49,7 @@ Exit codes:
 		},
 	}
 	c.Flags().StringVar(&html, "html", "", "file to write the viewer to, with the verdicts by workload and both reasons")
-	c.Flags().VarP(&form, "output", "o", "text, wide, json or yaml")
-	complete(c, "output", form.choices)
+	form.add(c, "output", "o", "text, wide, json or yaml")
 	return c
 }
 

@@ -52,9 +52,8 @@ object a line, or one YAML List. Objects that expire, as Events do, have the tim
 		Args: oneFolder,
 		RunE: func(c *cobra.Command, args []string) error { return exportStore(c, args[0], form.word, salvage) },
 	}
-	c.Flags().VarP(&form, "output", "o", "form: jsonl or yaml")
+	form.add(c, "output", "o", "form: jsonl or yaml")
 	c.Flags().BoolVar(&salvage, "salvage", false, "export the objects of a damaged store up to the damage")
-	complete(c, "output", form.choices)
 	return c
 }
 

@@ -122,13 +122,13 @@ func (s *storming) flags(c *cobra.Command) {
 	f.Var(&s.startup, "startup", "virtual time that a copy takes to become healthy")
 	f.StringArrayVarP(&s.files, "filename", "f", nil, "manifests, or a scenario, to take the fleet from; may be given again")
 	f.Var(&s.kill, "kill", "clusters, or nodes, that fail: how many, a share such as 30%, region=NAME or zone=NAME")
-	f.Var(&s.pattern, "pattern", "burst (all together), cascade (ten waves, a minute apart) or flapping (five times)")
-	f.StringVar(&s.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	s.pattern.add(c, "pattern", "", "burst (all together), cascade (ten waves, a minute apart) or flapping (five times)")
+	profileFlag(c, &s.profile, "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&s.set, "set", "setting to change, as field=value; may be given again")
 	f.BoolVar(&s.paced, "paced", false, "apply the eviction rates, breakers and other limits of the settings")
 	f.Var(&s.seed, "seed", "seed of the choice of failing clusters and all other random values")
 	f.Var(&s.lanes, "lanes", "lanes of actors that run in parallel")
-	f.VarP(&s.output, "output", "o", "text or json")
+	s.output.add(c, "output", "o", "text or json")
 	f.StringArrayVar(&s.compare, "compare", nil, "report in JSON to compare with this one; may be given again")
 	f.StringVar(&s.html, "html", "", "file to write the viewer to, with rates over time, waiting times and the load of each cluster, beside those of --compare")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
@@ -139,13 +139,8 @@ func (s *storming) flags(c *cobra.Command) {
 	complete(c, "placements", storm.Placements())
 	complete(c, "tolerations", []string{"none", "forever", "30s", "5m"})
 	complete(c, "kill", []string{"10%", "30%", "region=", "zone="})
-	complete(c, "pattern", s.pattern.choices)
-	complete(c, "output", s.output.choices)
-	complete(c, "profile", config.Profiles())
 	scenarioFlag(c, &s.scenario, &s.files)
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
+	completeFilesOf(c, "filename", "yaml", "yml", "json")
 }
 
 func (s *storming) run(c *cobra.Command, _ []string) error {

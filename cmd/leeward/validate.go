@@ -43,9 +43,8 @@ A configuration file of leewardd is recognised by its fields; its profile and se
 		ValidArgsFunction: completeFiles,
 		RunE:              v.run,
 	}
-	c.Flags().StringVar(&v.profile, "profile", "", "profile of settings to check under (default: the scenario's, or leeward)")
+	profileFlag(c, &v.profile, "profile of settings to check under (default: the scenario's, or leeward)")
 	c.Flags().Var(&v.set, "set", "setting to check under, as field=value; may be given again")
-	complete(c, "profile", config.Profiles())
 	return c
 }
 

@@ -69,7 +69,7 @@ func (f *changeFlag) Type() string { return "change" }
 func whatIfCommand() *cobra.Command {
 	w := &wondering{
 		seed: seedFlag{value: 1, set: true}, startup: spanFlag(30 * time.Second), samples: 1,
-		kind:   wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}},
+		kind:   outageFlag(),
 		output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}},
 	}
 	c := &cobra.Command{
@@ -105,9 +105,6 @@ Exit codes:
 	w.from.completeClusters(c, whatif.FlagDrain, "")
 	w.from.completeClusters(c, whatif.FlagTaint, "=")
 	w.from.completeClusters(c, whatif.FlagCondition, "/")
-	complete(c, "profile", config.Profiles())
-	complete(c, "kind", w.kind.choices)
-	complete(c, "output", w.output.choices)
 	return c
 }
 
@@ -119,7 +116,7 @@ func (w *wondering) addFlags(c *cobra.Command) {
 	change := func(name, usage string) { f.Var(&changeFlag{name, w}, name, usage+"; may be given again") }
 	change(whatif.FlagLose, "what fails: the name of a cluster, region=NAME, zone=NAME, provider=NAME or cluster=NAME, or several names with commas")
 	f.Var(&w.lasts, "for", "how long what fails stays so (default: without an end)")
-	f.Var(&w.kind, "kind", "how it fails: power (copies die), network (the cluster is silent) or apiserver")
+	w.kind.add(c, "kind", "", "how it fails: power (copies die), network (the cluster is silent) or apiserver")
 	change(whatif.FlagTaint, "taint to add, as CLUSTER=key[=value]:Effect, or with - at the end to remove")
 	change(whatif.FlagCondition, "condition to report, as CLUSTER/TYPE=STATUS")
 	change(whatif.FlagDrain, "cluster to drain")
@@ -127,13 +124,13 @@ func (w *wondering) addFlags(c *cobra.Command) {
 	change(whatif.FlagDelete, "object to delete, as KIND/NAME or KIND/NAMESPACE/NAME")
 	change(whatif.FlagSet, "setting to change, as field=value")
 	change(whatif.FlagScale, "workload to scale, as [KIND/]NAMESPACE/NAME=REPLICAS")
-	f.StringVar(&w.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	profileFlag(c, &w.profile, "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&w.config, "config", "setting of the fleet before the changes, as field=value; may be given again")
 	f.Var(&w.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
 	f.Var(&w.startup, "startup", "virtual time that a copy takes to become healthy, where a scenario does not say it")
 	f.StringVar(&w.by, "by", forecast.ByNamespace, "what groups: namespace, label:KEY, region or cluster")
 	f.Var(&w.samples, "samples", "seeds to draw, of which the median and the worst time are told")
-	f.VarP(&w.output, "output", "o", "text, wide, json or yaml")
+	w.output.add(c, "output", "o", "text, wide, json or yaml")
 }
 
 // check reports every problem of the command line.
