@@ -1,12 +1,16 @@
 package actorstest
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leeward/actors"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // Facts are what was recorded in this step.
@@ -84,3 +88,46 @@ func MailTo(mail []actors.Mail, to messages.Address) []messages.Message {
 
 // listed turns nothing into an empty list, so that nothing equals nothing.
 func listed[T any](list []T) []T { return append([]T{}, list...) }
+
+// Cases is how many of n cases to try where one goroutine computes each of them: all, or a tenth under the race
+// detector, which makes that ten times as slow and can find nothing there. Without it, tests try all.
+func Cases(n uint64) uint64 {
+	if RaceDetector {
+		return (n + 9) / 10
+	}
+	return n
+}
+
+// Targets returns clusters with replicas as tests write them: "m1:2", or "m1" for a copy without any. Names
+// have two letters and replicas one digit.
+func Targets(clusters ...string) []api.TargetCluster {
+	var list []api.TargetCluster
+	for _, c := range clusters {
+		t := api.TargetCluster{Name: c[:2]}
+		if len(c) > 2 {
+			t.Replicas = int32(c[3] - '0')
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// Outcome is what of a step may not depend on the order in which messages came.
+type Outcome struct {
+	// Facts are all that were recorded, sorted.
+	Facts []messages.Fact
+	// Last is the last that each actor outside was told: what came before it is overtaken.
+	Last map[messages.Address]messages.Message
+}
+
+// Outcome returns what this step came to.
+func (n *Network) Outcome() Outcome {
+	o := Outcome{Facts: slices.Clone(n.facts), Last: map[messages.Address]messages.Message{}}
+	slices.SortStableFunc(o.Facts, func(a, b messages.Fact) int { return cmp.Compare(printed(a), printed(b)) })
+	for _, m := range n.mail {
+		o.Last[m.To] = m.Message
+	}
+	return o
+}
+
+func printed(f messages.Fact) string { return fmt.Sprintf("%s %+v", f.Kind(), f) }

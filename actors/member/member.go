@@ -226,3 +226,52 @@ func (m *Member) tellSilence(out *actors.Outbox) {
 func (m *Member) lastRenewal(now time.Time) time.Time {
 	return now.Truncate(time.Duration(float64(m.settings.ClusterLeaseDuration) * m.settings.ClusterLeaseRenewIntervalFraction))
 }
+
+// schedulableReplicasSet sets for how many replicas of a binding there is capacity.
+func (m *Member) schedulableReplicasSet(r *messages.SchedulableReplicasSet, out *actors.Outbox) {
+	if r.Replicas < 0 {
+		delete(m.capacity, r.Binding)
+	} else {
+		m.capacity[r.Binding] = r.Replicas
+	}
+	if i, known := m.at[r.Binding]; known {
+		m.report(m.copies.at(i), out)
+	}
+}
+
+// squeeze corrects what is reported of a copy that there is no capacity for, or none to spare: the replicas
+// beyond wait, and a copy whose replicas do not all serve is not healthy.
+func (m *Member) squeeze(r *messages.CopyReported, c *copyState) {
+	capacity, limited := m.capacity[c.binding]
+	if !limited {
+		return
+	}
+	r.Full = c.replicas >= capacity
+	r.Unschedulable = max(0, c.replicas-capacity)
+	if r.Unschedulable > 0 && r.Health == api.Healthy {
+		r.Health, r.Ready = api.Unhealthy, min(r.Ready, capacity)
+	}
+}
+
+// podsCounted takes over how many pods of a copy are ready: it runs what is wanted once all of them are.
+func (m *Member) podsCounted(p *messages.PodsCounted, out *actors.Outbox) {
+	i, known := m.at[p.Binding]
+	if !known {
+		return
+	}
+	c := m.copies.at(i)
+	c.ready, c.pending = min(p.Ready, c.replicas), p.Unschedulable
+	if p.Ready >= c.replicas {
+		c.up, c.serving, c.served = true, c.revision, c.wanted
+	}
+	m.report(c, out)
+}
+
+// availablePods is how many replicas of a copy serve users that is run by pods: the ready ones, unless the application is unhealthy or there
+// is no power.
+func (m *Member) availablePods(c *copyState) int32 {
+	if m.outages.Power || m.forced[c.binding] == api.Unhealthy || m.behaviour.Health == api.Unhealthy {
+		return 0
+	}
+	return c.ready
+}

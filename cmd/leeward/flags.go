@@ -13,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/span"
+	"leeward/runtime/storm"
 )
 
 // seedFlag is a seed that may be omitted.
@@ -128,3 +129,32 @@ func (f *overrideFlag) add(s, flag string) error {
 func (f *overrideFlag) String() string { return "" }
 
 func (*overrideFlag) Type() string { return "field=value" }
+
+// mixFlag is a mix of kinds with weights.
+type mixFlag struct {
+	mix   storm.Mix
+	known func(kind string) error
+}
+
+func (f *mixFlag) Set(s string) error {
+	m, err := storm.ParseMix(s, f.known)
+	f.mix = m
+	return err
+}
+
+func (f *mixFlag) String() string { return f.mix.String() }
+
+func (*mixFlag) Type() string { return "mix" }
+
+// killFlag says which clusters fail.
+type killFlag struct{ kill storm.Kill }
+
+func (f *killFlag) Set(s string) error {
+	k, err := storm.ParseKill(s)
+	f.kill = k
+	return err
+}
+
+func (f *killFlag) String() string { return f.kill.String() }
+
+func (*killFlag) Type() string { return "clusters" }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,11 +12,15 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/cmd/internal/manual"
 	"leeward/runtime/daemon/build"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/fleet/config"
 )
 
 func main() {
@@ -84,4 +89,37 @@ func run(ctx context.Context, line *commandLine, out, log io.Writer, reload <-ch
 		return err
 	}
 	return d.run(ctx, out, reload)
+}
+
+// newLogger logs in the format of the options. Its level is that of the process, because it may change while the daemon runs.
+func newLogger(o *options, out io.Writer) zerolog.Logger {
+	setLogLevel(o)
+	return logging.New(out, o.logFormat)
+}
+
+func setLogLevel(o *options) {
+	level, _ := o.level() // it was validated
+	zerolog.SetGlobalLevel(level)
+}
+
+const exitCodes = `Exit codes:
+  0  done, or stopped by a signal
+  1  refused: the store is damaged or in use, a daemon leads there, existing data would be replaced,
+     or another controller evicts pods where it must act
+  2  the command line or the configuration is invalid
+  3  an internal error, or a file, a port or etcd that cannot be used`
+
+func invalid(format string, words ...any) error {
+	return &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf(format, words...)}
+}
+
+// causeOf is the code for an error of what a command uses.
+func causeOf(err error) int {
+	switch {
+	case errors.As(err, new(*config.Invalid)):
+		return exitcode.OfInput(err)
+	case errors.As(err, new(*etcd.NotEmpty)):
+		return exitcode.Failed
+	}
+	return exitcode.OfStore(err)
 }

@@ -1,6 +1,8 @@
 package api
 
-import "time"
+import (
+	"time"
+)
 
 // FailbackMode says whether a workload returns by itself to where its policy wants it first.
 type FailbackMode string
@@ -28,3 +30,29 @@ func (f *Failback) Stabilization() time.Duration {
 	}
 	return time.Duration(*f.StabilizationSeconds) * time.Second
 }
+
+// Handover says how an old copy gives way to its replacement. Leeward's own.
+type Handover string
+
+// The ways of handing over; empty is HandoverWhole, as in Karmada. Gradually is for PurgeGracefully only.
+const (
+	// HandoverWhole keeps the old copy as it is until its whole replacement is healthy.
+	HandoverWhole Handover = "Whole"
+	// HandoverGradual takes replicas off the old copy as others begin to serve in their place.
+	HandoverGradual Handover = "Gradual"
+)
+
+// ReconnectStrategy says who stays when a cluster that was cut off, and left for that, comes back with its old
+// copy. Empty: the setting withdrawOnRecovery decides while the handover is under way, and after it the
+// replacement stays. Leeward's own.
+type ReconnectStrategy string
+
+// The reconnect strategies.
+const (
+	// ReconnectKeepReplacement removes the old copy, as Karmada does.
+	ReconnectKeepReplacement ReconnectStrategy = "KeepReplacement"
+	// ReconnectKeepOriginal gives the old copy its place back, if it is healthy.
+	ReconnectKeepOriginal ReconnectStrategy = "KeepOriginal"
+	// ReconnectKeepHealthiest does so if it has at least as many replicas ready as took its place.
+	ReconnectKeepHealthiest ReconnectStrategy = "KeepHealthiest"
+)

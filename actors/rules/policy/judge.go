@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -137,3 +138,34 @@ func Cause(c *metav1.Condition) string {
 		return text + " (" + c.Reason + ": " + c.Message + ")"
 	}
 }
+
+// Forsaken returns why a policy no longer asks for a taint that it added; empty where it does, or
+// does not care: only a policy with CleanupOnChange takes such taints away. Selects says whether the
+// policy selects the cluster.
+func Forsaken(mode api.CleanupMode, selects bool, taints []api.PolicyTaint, t *corev1.Taint) string {
+	has := func(p api.PolicyTaint) bool { return p.Key == t.Key && p.Effect == t.Effect }
+	switch {
+	case mode != api.CleanupOnChange:
+		return ""
+	case !selects:
+		return "it no longer selects the cluster"
+	case !slices.ContainsFunc(taints, has):
+		return "it no longer has the taint"
+	default:
+		return ""
+	}
+}
+
+// Evicts reports whether a policy adds a NoExecute taint to a cluster in this state: now or, where a condition must
+// last, by waiting. It does not where the policy only reports, or removes the taint no later than it adds it. Whether
+// the policy targets the cluster at all is the caller's question.
+func Evicts(spec *api.ClusterTaintPolicySpec, v *messages.ClusterView, missing metav1.ConditionStatus, now time.Time) bool {
+	added, adds := holdsFrom(spec.AddOnConditions, v, missing)
+	if !adds || spec.ReportOnly || !slices.ContainsFunc(spec.Taints, noExecute) {
+		return false
+	}
+	removed, removes := holdsFrom(spec.RemoveOnConditions, v, missing)
+	return !removes || removed.After(now) && removed.After(added)
+}
+
+func noExecute(t api.PolicyTaint) bool { return t.Effect == corev1.TaintEffectNoExecute }

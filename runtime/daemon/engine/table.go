@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/btree"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"leeward/runtime/fleet/catalog"
 )
 
 // degree of the b-trees. A node holds up to 2*degree-1 objects and is copied when it first changes
@@ -193,4 +195,22 @@ func (t *Table) wake() {
 		close(t.changed)
 		t.changed = make(chan struct{})
 	}
+}
+
+// Tables are the tables of an engine that keeps all kinds of the catalog, those that definitions define, and further ones.
+func Tables(more ...*catalog.Resource) []Resource {
+	kept := append(append(catalog.Kept(), catalog.CertificateRequests), more...)
+	tables := make([]Resource, len(kept))
+	for i, r := range kept {
+		tables[i] = tableOf(r)
+	}
+	return tables
+}
+
+func tableOf(r *catalog.Resource) Resource {
+	table := Resource{Name: r.Name(), Kind: r.Kind, New: func() Object { return r.New() }, Packed: r.Numerous()}
+	if r == catalog.Customs {
+		table.Kind = schema.GroupVersionKind{} // each object has its own
+	}
+	return table
 }

@@ -191,3 +191,12 @@ func merged(edited, before, ours map[string]string) map[string]string {
 	}
 	return all
 }
+
+// byPrefix are the resources by what the keys of their objects begin with.
+var byPrefix = func() map[string]*catalog.Resource {
+	index := map[string]*catalog.Resource{}
+	for _, r := range catalog.Kept() {
+		index[engine.Prefix(r.Name())] = r
+	}
+	return index
+}()

@@ -1,6 +1,13 @@
 package telemetry
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leeward/messages"
+	"leeward/runtime/fleet/failover"
+)
 
 // namespace precedes the name of every metric.
 const namespace = "leeward"
@@ -61,4 +68,34 @@ func (d *definition) histogram(r prometheus.Registerer) *prometheus.HistogramVec
 // desc is for a metric whose value is read at each scrape.
 func (d *definition) desc() *prometheus.Desc {
 	return prometheus.NewDesc(namespace+"_"+d.name, d.help, d.labels, nil)
+}
+
+// The stages of a failover.
+const (
+	stageEvicted  = "evicted"
+	stagePlaced   = "placed"
+	stageHealthy  = "healthy"
+	stageReleased = "released"
+)
+
+// time times the stages of failovers, so far as these began since the daemon did.
+func (c *facts) time(at time.Time, s failover.Step, f *failover.Failover) {
+	took := func(stage string, since time.Time) { c.stages.WithLabelValues(stage).Observe(at.Sub(since).Seconds()) }
+	switch s {
+	case failover.Evicted:
+		if t := f.Cause.Taint; t != nil && t.TimeAdded != nil {
+			took(stageEvicted, t.TimeAdded.Time)
+		}
+		if due := f.Cause.Deadline; !due.IsZero() {
+			c.lateness.Observe(max(0, at.Sub(due)).Seconds())
+		}
+	case failover.Placed:
+		took(stagePlaced, f.Evicted)
+	case failover.Released:
+		if f.Reason == messages.EndedHealthy {
+			took(stageHealthy, f.Evicted)
+		}
+	case failover.Removed:
+		took(stageReleased, f.Released)
+	}
 }

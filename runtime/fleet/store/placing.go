@@ -113,3 +113,70 @@ func PlacedOn(clusters []api.TargetCluster) string {
 	}
 	return string(text)
 }
+
+// dispatchSuspended notes a cluster that is not told what its copy must be, in the order of the names.
+func (b *Binding) dispatchSuspended(cluster messages.ClusterName) bool {
+	i, known := slices.BinarySearch(b.Status.DispatchSuspended, string(cluster))
+	if known {
+		return false
+	}
+	b.Status.DispatchSuspended = slices.Insert(slices.Clone(b.Status.DispatchSuspended), i, string(cluster))
+	return true
+}
+
+func (b *Binding) dispatchResumed(cluster messages.ClusterName) (changed bool) {
+	b.Status.DispatchSuspended, changed = without(b.Status.DispatchSuspended, func(c string) bool { return c == string(cluster) })
+	return changed
+}
+
+// descheduled lowers a cluster's share.
+func (b *Binding) descheduled(at time.Time, f *messages.BindingDescheduled) bool {
+	changed := b.waits(f.Waiting)
+	if slices.Equal(b.Spec.Clusters, f.Clusters) {
+		return changed
+	}
+	b.evictionsOutside(f.Clusters)
+	b.Spec.Clusters = f.Clusters
+	b.Meta.Generation++
+	b.judgeFullyApplied(at)
+	return true
+}
+
+// waits writes which replicas clusters cannot start.
+func (b *Binding) waits(replicas []api.UnschedulableReplicas) bool {
+	if slices.Equal(b.Status.Unschedulable, replicas) {
+		return false
+	}
+	b.Status.Unschedulable = replicas
+	return true
+}
+
+// requirementChanged notes where a workload needs the resource; the workloads stand in order of their names.
+func (b *Binding) requirementChanged(at time.Time, f *messages.RequirementChanged) bool {
+	namespace, name := f.By.Split()
+	i := slices.IndexFunc(b.Spec.RequiredBy, func(s api.BindingSnapshot) bool {
+		return s.Namespace > namespace || s.Namespace == namespace && s.Name >= name
+	})
+	if i < 0 {
+		i = len(b.Spec.RequiredBy)
+	}
+	known := i < len(b.Spec.RequiredBy) && b.Spec.RequiredBy[i].Namespace == namespace && b.Spec.RequiredBy[i].Name == name
+	next := slices.Clone(b.Spec.RequiredBy)
+	switch {
+	case known && len(f.Clusters) == 0:
+		next = slices.Delete(next, i, i+1)
+	case len(f.Clusters) == 0, known && slices.EqualFunc(next[i].Clusters, f.Clusters, api.TargetCluster.Equal):
+		return false
+	case known:
+		next[i].Clusters = f.Clusters
+	default:
+		next = slices.Insert(next, i, api.BindingSnapshot{Namespace: namespace, Name: name, Clusters: f.Clusters})
+	}
+	if len(next) == 0 {
+		next = nil
+	}
+	b.Spec.RequiredBy = next
+	b.Meta.Generation++
+	b.judgeFullyApplied(at)
+	return true
+}

@@ -3,9 +3,14 @@ package world
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/runtime/kernel"
 )
 
@@ -70,4 +75,61 @@ func (w *World) askAgain() {
 		w.kernel.Post(mail.To, mail.Message)
 	}
 	w.unanswered = nil
+}
+
+// showQuarantined shows the scheduler a cluster whose machine is not run, as it is stored: with a taint that only the scheduler
+// sees, so that what the cluster runs stays, and nothing else is placed there.
+func (w *World) showQuarantined(c *api.Cluster) {
+	if !w.config.Quarantined[clusterAt(messages.ClusterName(c.Name))] {
+		return
+	}
+	v := messages.Located(c)
+	v.Conditions, v.Created, v.Deleting = c.Status.Conditions, c.CreationTimestamp.Time, c.DeletionTimestamp != nil
+	v.APIs, v.Resources = c.Status.APIEnablements, c.Status.ResourceSummary
+	v.Taints = append(slices.Clone(c.Spec.Taints), corev1.Taint{Key: "leeward.dev/quarantined", Effect: corev1.TaintEffectNoSchedule})
+	w.kernel.Post(schedulerAt, &messages.ClusterViewed{View: v})
+}
+
+// judges reports whether clusters are to wait for the verdicts of a policy: one in quarantine gives none, and its taints stay.
+func (w *World) judges(p *api.ClusterTaintPolicy) bool {
+	return !w.config.Quarantined[policyAt(messages.PolicyName(p.Name))]
+}
+
+// Tamper says what an actor gets in place of a message at an instant: nothing where it is lost, the message twice where
+// it is repeated. It may be asked by several lanes in parallel.
+type Tamper func(now time.Time, to messages.Address, m messages.Message) []messages.Message
+
+// tampered is a machine that gets its messages from a tamper.
+type tampered[M messages.Message] struct {
+	kernel.Machine[M]
+	at     messages.Address
+	tamper Tamper
+}
+
+// tamperedWith puts a tamper before a machine, if there is one.
+func tamperedWith[M messages.Message](t Tamper, at messages.Address, machine kernel.Machine[M]) kernel.Machine[M] {
+	if t == nil {
+		return machine
+	}
+	return tampered[M]{machine, at, t}
+}
+
+func (t tampered[M]) Receive(now time.Time, m M, out *actors.Outbox) {
+	for _, given := range t.tamper(now, t.at, m) {
+		t.Machine.Receive(now, given.(M), out)
+	}
+}
+
+// attended is a binding whose reports another listener hears, too.
+type attended struct {
+	kernel.Machine[messages.ToBinding]
+	name     messages.BindingName
+	reported func(messages.BindingName, *messages.CopyReported)
+}
+
+func (a attended) Receive(now time.Time, m messages.ToBinding, out *actors.Outbox) {
+	if r, is := m.(*messages.CopyReported); is {
+		a.reported(a.name, r)
+	}
+	a.Machine.Receive(now, m, out)
 }

@@ -1,13 +1,18 @@
 package world
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
+
+	"leeward/actors/rules/division"
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/interpreter"
+	"leeward/runtime/fleet/store"
 )
 
 // misread is what a script failed to read of a workload.
@@ -105,4 +110,52 @@ func (w *World) tellMisread() {
 			}
 		}
 	}
+}
+
+// needs are what replicas of workloads need, by how it reads: most need what those of many others do, and it is held once.
+type needs map[string]*api.ReplicaRequirements
+
+// mostNeeds bounds what is remembered.
+const mostNeeds = 4096
+
+// shared returns the needs of a workload, or the equal ones of another.
+func (n needs) shared(each *api.ReplicaRequirements) *api.ReplicaRequirements {
+	if each == nil || each.NodeClaim != nil {
+		return each
+	}
+	text := []byte(each.Namespace + "/" + each.PriorityClassName)
+	for _, name := range slices.Sorted(maps.Keys(each.ResourceRequest)) {
+		quantity := each.ResourceRequest[name]
+		text = append(append(append(append(text, ' '), name...), '='), quantity.String()...)
+	}
+	if known := n[string(text)]; known != nil {
+		return known
+	}
+	if len(n) == mostNeeds {
+		clear(n)
+	}
+	n[string(text)] = each
+	return each
+}
+
+// Completions is a cluster's part of the completions of a Job whose replicas are divided: in proportion to these, by
+// the method that divides them. It is nil where a copy has those of its template: the Job has none, its replicas are
+// not divided, or the cluster is no target. Source: Karmada's binding controller.
+func (w *World) Completions(template api.Object, b *store.Binding, c messages.ClusterName) *int32 {
+	job, ok := template.(*batchv1.Job)
+	if !ok || job.Spec.Completions == nil || b.Spec.Placement == nil || !b.Spec.Placement.ReplicaScheduling.Divides() {
+		return nil
+	}
+	targets := slices.SortedFunc(slices.Values(b.Spec.Clusters), func(x, y api.TargetCluster) int { return cmp.Compare(x.Name, y.Name) })
+	shares := make([]division.Candidate, len(targets))
+	for i, t := range targets {
+		shares[i] = division.Candidate{Rank: int32(i), Weight: int64(t.Replicas)}
+	}
+	at := api.FindTarget(targets, string(c))
+	if at < 0 {
+		return nil
+	}
+	divider := division.Divider{Method: w.settings.DivisionMethod, Seed: w.config.Seed}
+	divider.Static(division.Demand{Replicas: *job.Spec.Completions, UID: string(job.UID)}, shares)
+	return &shares[at].Seats
 }

@@ -3,6 +3,8 @@ package world
 import (
 	"slices"
 
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -100,4 +102,49 @@ func union(a, b []api.Key) []api.Key {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, store.CompareKeys)
 	return slices.Compact(all)
+}
+
+// priorityClass is the key of a Kubernetes PriorityClass.
+func priorityClass(name string) api.Key {
+	return api.Key{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass", Name: name}
+}
+
+// prioritized returns a policy's spec with the value of the PriorityClass that it names. A class that is
+// not there yet leaves the priority as it is, zero that is, unless the policy gives one. Source: Karmada's
+// "Priority-based Scheduling", spec.schedulePriority.
+func (w *World) prioritized(spec *api.PropagationSpec) *api.PropagationSpec {
+	if spec.SchedulePriority == nil {
+		return spec
+	}
+	class, ok := w.store.Get(priorityClass(spec.SchedulePriority.PriorityClassName)).(*schedulingv1.PriorityClass)
+	if !ok {
+		return spec
+	}
+	next, priority := *spec, *spec.SchedulePriority
+	priority.Priority = class.Value
+	next.SchedulePriority = &priority
+	return &next
+}
+
+// admitPriorityClass lets the policies that name a class say its value.
+func (w *World) admitPriorityClass(name string) {
+	w.eachPropagation(func(policy messages.PropagationName, spec *api.PropagationSpec) {
+		if p := spec.SchedulePriority; p != nil && p.PriorityClassName == name {
+			w.admitPropagation(policy, spec)
+		}
+	})
+}
+
+// admitQuota tells the scheduler what a namespace may use. What clusters say of the parts that they were
+// assigned stays.
+func (w *World) admitQuota(o *api.FederatedResourceQuota, old api.Object) {
+	if old != nil {
+		o.Status = old.(*api.FederatedResourceQuota).Status
+	}
+	w.store.Put(o)
+	w.tellQuota(o)
+}
+
+func (w *World) tellQuota(o *api.FederatedResourceQuota) {
+	w.kernel.Post(schedulerAt, &messages.QuotaApplied{Namespace: o.Namespace, Name: o.Name, Limits: o.Spec.Overall})
 }

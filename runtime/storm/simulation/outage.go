@@ -139,3 +139,83 @@ func (d dice) ofOne(report mapping, workloads int) mapping {
 	}
 	return report
 }
+
+// fault is what goes wrong with the engine itself, its clock, or what it hears of some clusters.
+func (d dice) fault(at time.Duration, on mapping) mapping {
+	switch d.IntN(7) {
+	case 0, 1, 2:
+		return step(at, "crash", d.crash())
+	case 3:
+		return step(at, "clock", mapping{pick(d, "ahead", "back"): text(d.seconds(1, 600))})
+	case 4, 5:
+		return step(at, "reports", d.disturbance(on))
+	default:
+		return step(at, "rebootNodes", on)
+	}
+}
+
+// crash lets the engine die within what an instant takes, and be back immediately or later.
+func (d dice) crash() mapping {
+	c := mapping{"after": d.between(0, 80)}
+	if d.chance(50) {
+		c["for"] = text(d.seconds(1, 600))
+	}
+	return c
+}
+
+func (d dice) disturbance(on mapping) mapping {
+	r := maps.Clone(on)
+	r["fault"], r["for"] = pick(d, "lost", "delayed", "duplicated", "reordered"), text(d.seconds(10, 900))
+	if r["fault"] != "lost" {
+		r["by"] = text(d.seconds(1, 90))
+	}
+	return r
+}
+
+// often has the copies of one workload become unhealthy again and again, for some of the cases, and its policy say how often it may
+// be evicted for that and which clusters rest. It comes from dice of its own, as again.
+func often(c *Case, policies []mapping) (steps []mapping) {
+	d := newDice(c.Seed ^ 0x0f7e)
+	if !d.chance(15) {
+		return nil
+	}
+	i := d.IntN(len(policies))
+	policy := maps.Clone(policies[i])
+	spec := maps.Clone(policy["spec"].(mapping))
+	policy["spec"], spec["propagateDeps"] = spec, true
+	application := mapping{
+		"decisionConditions": mapping{"tolerationSeconds": pick(d, 0, 5, 30), "startupSeconds": 0},
+		"purgeMode":          pick(d, "Gracefully", "Directly"),
+	}
+	application["pace"] = mapping{"maxFailovers": d.between(1, 3), "windowSeconds": pick(d, 60, 600, 3600), "cooldownSeconds": pick(d, 0, 60, 1200)}
+	spec["failover"] = mapping{"application": application}
+	at := d.seconds(0, int(c.Duration/time.Second)/2)
+	edit := step(at, "apply", policy)
+	edit["mayFail"] = true
+	steps = append(steps, edit)
+	for range d.between(2, 6) {
+		at += d.seconds(1, 400)
+		of := mapping{"cluster": d.someClusters(len(c.Fleet)), "binding": "default/" + workload(i) + "-deployment"}
+		ill, well := maps.Clone(of), maps.Clone(of)
+		ill["status"], well["status"] = "Unhealthy", "Healthy"
+		steps = append(steps, d.ends(step(at, "health", ill), step(at+d.seconds(1, 400), "health", well))...)
+	}
+	return steps
+}
+
+// grouped keeps workloads of a group apart or together, for some of the cases. It comes from dice of its own, as again.
+func grouped(c *Case, deployments, policies []mapping) {
+	d := newDice(c.Seed ^ 0x6909)
+	if !d.chance(12) || slices.ContainsFunc(c.Config, func(one any) bool { return one.(mapping)["workloadAffinity"] != nil }) {
+		return
+	}
+	c.Config = append(c.Config, mapping{"workloadAffinity": true})
+	how := pick(d, "antiAffinity", "antiAffinity", "affinity")
+	for i := range policies {
+		if d.chance(25) {
+			continue
+		}
+		deployments[i]["metadata"].(mapping)["labels"] = mapping{"team": pick(d, "a", "a", "b")}
+		policies[i]["spec"].(mapping)["placement"].(mapping)["workloadAffinity"] = mapping{how: mapping{"groupByLabelKey": "team"}}
+	}
+}
