@@ -1,6 +1,10 @@
 package actorstest
 
-import "slices"
+import (
+	"slices"
+
+	"leeward/messages/lists"
+)
 
 // Choose returns a number from 0 to below n, which is 1 at least.
 type Choose func(n int) int
@@ -48,9 +52,5 @@ func Interleave[M any](choose Choose, senders ...[]M) []M {
 
 // Alone makes each message its own sender, for messages whose order is not promised.
 func Alone[M any](ms ...M) [][]M {
-	senders := make([][]M, len(ms))
-	for i, m := range ms {
-		senders[i] = []M{m}
-	}
-	return senders
+	return lists.Of(ms, func(m M) []M { return []M{m} })
 }

@@ -13,6 +13,7 @@ import (
 	"leeward/actors"
 	"leeward/actors/rules/disruption"
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // budget is a stored PodDisruptionBudget. Its object is replaced and never changed.
@@ -155,10 +156,9 @@ func (b *budget) each(yield func(disruption.Pod) bool) {
 
 // refuses is why the Eviction API refuses a pod, nil if it does not.
 func (s *Server) refuses(now time.Time, p *pod, unready bool) *disruption.Refusal {
-	budgets := make([]disruption.Budget, len(p.budgets))
-	for i, b := range p.budgets {
-		budgets[i] = disruption.Budget{Object: b.object, Counts: *s.count(now, b)}
-	}
+	budgets := lists.Of(p.budgets, func(b *budget) disruption.Budget {
+		return disruption.Budget{Object: b.object, Counts: *s.count(now, b)}
+	})
 	return disruption.Evict(p.object, budgets, unready)
 }
 

@@ -16,6 +16,7 @@ import (
 	"leeward/actors"
 	"leeward/actors/rules/draining"
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // retryAfter is the time between two requests for an eviction that is refused. Source: kubectl's EvictErrorRetryDelay.
@@ -88,11 +89,8 @@ func (d *Drain) begin(m *messages.PodsListed, out *actors.Outbox) {
 	}
 }
 
-func names(pods []*corev1.Pod) (list []messages.PodName) {
-	for _, o := range pods {
-		list = append(list, messages.NamePod(o.Namespace, o.Name))
-	}
-	return list
+func names(pods []*corev1.Pod) []messages.PodName {
+	return lists.Of(pods, func(o *corev1.Pod) messages.PodName { return messages.NamePod(o.Namespace, o.Name) })
 }
 
 // ask asks for the eviction of a pod, or deletes it.
@@ -167,10 +165,7 @@ func (d *Drain) conclude(now time.Time, out *actors.Outbox) {
 		return
 	}
 	f := &messages.NodeDrainFailed{Node: d.node, Pending: slices.Sorted(maps.Keys(d.errs))}
-	var lines []string
-	for _, name := range f.Pending {
-		lines = append(lines, d.errs[name])
-	}
+	lines := lists.Of(f.Pending, func(name messages.PodName) string { return d.errs[name] })
 	f.Error = draining.Together(lines)
 	out.Record(f)
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"leeward/messages"
@@ -50,12 +51,7 @@ func (q *queue) end(e *entry) {
 
 // names are those of all bindings, in order.
 func (q *queue) names() []messages.BindingName {
-	names := make([]messages.BindingName, 0, len(q.entries))
-	for name := range q.entries { // order-free: sorted below
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(q.entries))
 }
 
 // mark has an entry decided on at the end of the instant.

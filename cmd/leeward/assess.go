@@ -16,6 +16,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/config"
 	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario/assess"
@@ -193,10 +194,7 @@ func (a *assessing) draw(ctx context.Context, page *pageFile, c *assess.Config, 
 
 // played is a contingency as a run.
 func played(ctx context.Context, c *assess.Config, o *assess.Outcome) (*replay.Run, error) {
-	var clusters []messages.ClusterName
-	for _, name := range o.Clusters {
-		clusters = append(clusters, messages.ClusterName(name))
-	}
+	clusters := lists.Of(o.Clusters, func(name string) messages.ClusterName { return messages.ClusterName(name) })
 	s, err := c.Losing(clusters, 0)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/explain"
 	"leeward/runtime/scenario/forecast"
@@ -79,10 +80,7 @@ func scenariosIn(paths []string) (names []string) {
 		return nil
 	}
 	all, _ := fromDisk(mostCompleted).Among(files)
-	for _, one := range all {
-		names = append(names, one.Name)
-	}
-	return names
+	return lists.Of(all, func(one *scenario.Scenario) string { return one.Name })
 }
 
 // sizeOf is how large files are together. What is no regular file is not read for a shell.
@@ -197,18 +195,11 @@ func (s *fleetSource) completeLosses(c *cobra.Command, flag string) {
 	completeBy(c, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		kind, _, cut := strings.Cut(typed, "=")
 		if !cut {
-			var kinds []string
-			for _, kind := range forecast.Kinds() {
-				kinds = append(kinds, kind+"=")
-			}
+			kinds := lists.Of(forecast.Kinds(), func(kind string) string { return kind + "=" })
 			return kinds, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
 		before := typed[:strings.LastIndexAny(typed, "=,")+1]
-		var names []string
-		for _, name := range s.partsOf(kind) {
-			names = append(names, before+name)
-		}
-		return offered(names, typed), cobra.ShellCompDirectiveNoFileComp
+		return offered(lists.Of(s.partsOf(kind), func(name string) string { return before + name }), typed), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 

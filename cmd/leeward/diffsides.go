@@ -14,6 +14,7 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
@@ -249,10 +250,7 @@ func (s *diffSide) read(ctx context.Context, listed []api.Object, host string, s
 		return err
 	}
 	if s.live {
-		own := make([]api.Object, len(listed))
-		for i, o := range listed {
-			own[i] = api.Copy(o)
-		}
+		own := lists.Of(listed, api.Copy)
 		s.side.Fleets = []*scenario.Scenario{scenario.FleetOf(own, host)}
 	} else if recorded, err := s.recording(with, stderr); recorded || err != nil {
 		return err

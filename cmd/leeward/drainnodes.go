@@ -17,6 +17,7 @@ import (
 
 	rule "leeward/actors/rules/draining"
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/rehearsal"
@@ -183,10 +184,7 @@ type removed struct {
 
 func (r *removing) run(ctx context.Context, pods []*corev1.Pod) error {
 	began := r.clock.Now()
-	var waiting []*removed
-	for _, p := range pods {
-		waiting = append(waiting, &removed{Pod: p, asked: began.Add(-evictAgain)})
-	}
+	waiting := lists.Of(pods, func(p *corev1.Pod) *removed { return &removed{Pod: p, asked: began.Add(-evictAgain)} })
 	for {
 		over := r.nodes.options.Timeout > 0 && r.clock.Since(began) >= r.nodes.options.Timeout
 		var remain []*removed
@@ -281,10 +279,7 @@ func (d *draining) previewNodes(c *cobra.Command, targets []target) error {
 	if err != nil {
 		return err
 	}
-	names := make([]messages.NodeName, len(targets))
-	for i, at := range targets {
-		names[i] = messages.NodeName(at.name)
-	}
+	names := lists.Of(targets, func(at target) messages.NodeName { return messages.NodeName(at.name) })
 	fleet := rehearsal.Fleet{Objects: objects, Settings: settings, Seed: 1, Now: time.Now().UTC()}
 	moves, err := rehearsal.Drains(c.Context(), fleet, &d.nodes.options, names...)
 	if err != nil {

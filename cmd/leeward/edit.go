@@ -12,6 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
 )
@@ -120,10 +121,7 @@ func (e *editing) selected(ctx context.Context) (targets []target, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", e.resource.Plural, err)
 	}
-	for _, o := range all {
-		targets = append(targets, target{resource: e.resource, name: o.GetName()})
-	}
-	return targets, nil
+	return lists.Of(all, func(o api.Object) target { return target{resource: e.resource, name: o.GetName()} }), nil
 }
 
 // object edits an object. The edit returns the merge patch that it asks for; nil: none. It is asked again where

@@ -17,6 +17,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/cmd/internal/logging"
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/fleet/config"
@@ -379,11 +380,7 @@ func (s *storming) command(flags *pflag.FlagSet) string {
 }
 
 func overrides(set []config.Override) []string {
-	var all []string
-	for _, o := range set {
-		all = append(all, fmt.Sprintf("%s=%v", o.Field, o.Value))
-	}
-	return all
+	return lists.Of(set, func(o config.Override) string { return fmt.Sprintf("%s=%v", o.Field, o.Value) })
 }
 
 // mostCompared is how many reports a storm is compared with: more cannot be told apart on a chart.

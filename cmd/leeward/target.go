@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"leeward/actors/rules/propagation"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/catalog"
 )
@@ -119,11 +120,7 @@ func together(word string, names []string) []string {
 	if len(names) == 0 {
 		return []string{word}
 	}
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = word + " " + name
-	}
-	return all
+	return lists.Of(names, func(name string) string { return word + " " + name })
 }
 
 // target is one object by its resource and its name: "rb/nginx-deployment", "deploy nginx".

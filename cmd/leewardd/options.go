@@ -15,6 +15,7 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/cmd/internal/logging"
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/config"
 )
 
@@ -205,11 +206,8 @@ func (r *configuration) set(flag *pflag.Flag, o config.Override) error {
 	return nil
 }
 
-func texts(values []any) (all []string) {
-	for _, v := range values {
-		all = append(all, fmt.Sprint(v))
-	}
-	return all
+func texts(values []any) []string {
+	return lists.Of(values, func(v any) string { return fmt.Sprint(v) })
 }
 
 // copyValue gives a flag the value of another of its type.

@@ -3,6 +3,8 @@ package manifest
 import (
 	"strconv"
 	"strings"
+
+	"leeward/messages/lists"
 )
 
 // Problem is one thing that is wrong with a manifest, and where it is written.
@@ -39,11 +41,7 @@ type Problems []*Problem
 
 // Error returns one line for each problem.
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lists.Of(ps, func(p *Problem) string { return p.Error() }), "\n")
 }
 
 // Place is where a value is written: its file, the object it belongs to and the path of its field.

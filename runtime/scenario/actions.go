@@ -15,6 +15,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 )
 
@@ -98,11 +99,7 @@ func resolved[Name ~string](c *call, p *population, ref *reference) []Name {
 	if err != nil {
 		c.bad(c.path+"."+p.kind, "%v", err)
 	}
-	names := make([]Name, len(words))
-	for i, word := range words {
-		names[i] = Name(word)
-	}
-	return names
+	return lists.Of(words, func(word string) Name { return Name(word) })
 }
 
 func (c *call) condition(s *conditionStep) Action {

@@ -9,6 +9,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/span"
 )
@@ -152,9 +153,5 @@ func listActions(actions []namedAction) string {
 	if len(actions) == 0 {
 		return ""
 	}
-	names := make([]string, len(actions))
-	for i, a := range actions {
-		names[i] = a.name
-	}
-	return ": " + strings.Join(names, ", ")
+	return ": " + strings.Join(lists.Of(actions, func(a namedAction) string { return a.name }), ", ")
 }

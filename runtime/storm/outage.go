@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leeward/messages/lists"
 )
 
 // Kill says which clusters, or nodes, fail: a number of them, a share, a region, or a zone.
@@ -66,10 +68,7 @@ func (k Kill) victims(of []place, what string, seed uint64) ([]string, error) {
 	case n > len(in):
 		return nil, fmt.Errorf("%d %ss are to fail, but there are %d", n, what, len(in))
 	}
-	names := make([]string, len(in))
-	for i := range in {
-		names[i] = in[i].name
-	}
+	names := lists.Of(in, func(of place) string { return of.name })
 	rand.New(rand.NewPCG(seed, 2)).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	return names[:n], nil
 }

@@ -3,6 +3,7 @@ package storm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -188,12 +189,7 @@ type Check struct {
 
 // Passed reports whether nothing was lost.
 func (r *Report) Passed() bool {
-	for i := range r.Checks {
-		if !r.Checks[i].Passed {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Checks, func(c Check) bool { return !c.Passed })
 }
 
 // Seconds is a length of time that JSON has as a number of seconds.

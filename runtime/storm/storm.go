@@ -10,6 +10,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/kernel"
@@ -203,10 +204,7 @@ func (s *Storm) build(ctx context.Context) error {
 	s.report.Setup = Seconds(s.config.Clock() - started)
 	s.report.Fleet = s.shape()
 	s.report.Load = s.load()
-	places := make([]place, len(s.clusters))
-	for i, c := range s.clusters {
-		places[i] = place{c.Name, c.Spec.Region, c.Spec.Zone}
-	}
+	places := lists.Of(s.clusters, func(c *api.Cluster) place { return place{c.Name, c.Spec.Region, c.Spec.Zone} })
 	victims, err := s.config.Kill.victims(places, "cluster", s.config.Seed)
 	if err != nil {
 		return &Invalid{err}

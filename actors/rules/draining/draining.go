@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // What kubectl says of pods that it does not evict, or only because it was told to.
@@ -109,11 +110,8 @@ func (s *said) add(what, pod string) {
 	s.pods[what] = append(s.pods[what], pod)
 }
 
-func (s *said) lines(prefix string) (lines []string) {
-	for _, what := range s.order {
-		lines = append(lines, prefix+what+": "+strings.Join(s.pods[what], ", "))
-	}
-	return lines
+func (s *said) lines(prefix string) []string {
+	return lists.Of(s.order, func(what string) string { return prefix + what + ": " + strings.Join(s.pods[what], ", ") })
 }
 
 // Together writes several errors as kubectl does: one alone, or "[one, another]".

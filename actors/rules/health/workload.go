@@ -1,6 +1,8 @@
 package health
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -101,12 +103,7 @@ func service(s *corev1.Service) bool {
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer {
 		return true
 	}
-	for _, i := range s.Status.LoadBalancer.Ingress {
-		if i.IP != "" || i.Hostname != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Status.LoadBalancer.Ingress, func(i corev1.LoadBalancerIngress) bool { return i.IP != "" || i.Hostname != "" })
 }
 
 func ingress(n *networkingv1.Ingress) bool {

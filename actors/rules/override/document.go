@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // document is a manifest while it is overridden. It is an object throughout.
@@ -226,10 +227,7 @@ func (d *document) field(o *api.FieldOverrider) error {
 }
 
 func patchJSON(text string, list []api.FieldOperation) (string, error) {
-	operations := make([]operation, len(list))
-	for i, o := range list {
-		operations[i] = operation{o.Operator, o.SubPath, o.Value}
-	}
+	operations := lists.Of(list, func(o api.FieldOperation) operation { return operation{o.Operator, o.SubPath, o.Value} })
 	patched, err := patch([]byte(text), operations)
 	return string(patched), err
 }

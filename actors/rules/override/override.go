@@ -14,6 +14,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // Policy is an OverridePolicy or, where it has no namespace, a ClusterOverridePolicy, made ready. It is not changed.
@@ -152,9 +153,5 @@ func (d *document) meaning(policies []*Policy, cluster bool) []*Policy {
 		}
 	}
 	slices.SortFunc(claims, func(a, b claim) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Name, b.Name)) })
-	ordered := make([]*Policy, len(claims))
-	for i := range claims {
-		ordered[i] = claims[i].Policy
-	}
-	return ordered
+	return lists.Of(claims, func(c claim) *Policy { return c.Policy })
 }

@@ -11,6 +11,7 @@ package podplacement
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -145,12 +146,7 @@ func (f *Fleet) Shape(p *Pod) (*Shape, error) {
 // measure reads what the pod requests.
 func (f *Fleet) measure(s *Shape, spec *corev1.PodSpec) {
 	requests := resource.PodRequests(&corev1.Pod{Spec: *spec}, resource.PodResourcesOptions{})
-	names := make([]corev1.ResourceName, 0, len(requests))
-	for name := range requests { // order-free: sorted below
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		amount := amountOf(name, requests)
 		if amount == 0 {
 			continue
@@ -235,11 +231,7 @@ func logOf(domains int) float64 { return math.Log(float64(domains + 2)) }
 
 // Like joins a namespace and labels into one string, the same for the same labels.
 func Like(namespace string, set map[string]string) string {
-	keys := make([]string, 0, len(set))
-	for key := range set { // order-free: sorted below
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(set))
 	var b strings.Builder
 	b.WriteString(namespace)
 	for _, key := range keys {

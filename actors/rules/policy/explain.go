@@ -9,6 +9,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // ConditionExplained is one condition of a policy, held against a cluster.
@@ -43,10 +44,7 @@ func Explain(list []api.MatchCondition, v *messages.ClusterView, missing metav1.
 }
 
 func wanted(m *api.MatchCondition) string {
-	values := make([]string, len(m.StatusValues))
-	for i, s := range m.StatusValues {
-		values[i] = string(s)
-	}
+	values := lists.Of(m.StatusValues, func(s metav1.ConditionStatus) string { return string(s) })
 	text := fmt.Sprintf("%s %s [%s]", m.ConditionType, m.Operator, strings.Join(values, " "))
 	if m.For != nil && m.For.Duration > 0 {
 		text += " for " + messages.Period(m.For.Duration)

@@ -16,6 +16,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/failover"
@@ -156,10 +157,7 @@ func withoutTakenBack(told []event) []event {
 	if !slices.ContainsFunc(told, func(e event) bool { return failover.RoleOf(e.Fact).Is(failover.Retracts) }) {
 		return told
 	}
-	facts := make([]messages.Fact, len(told))
-	for i := range told {
-		facts[i] = told[i].Fact
-	}
+	facts := lists.Of(told, func(t event) messages.Fact { return t.Fact })
 	void := failover.Retracted(facts)
 	return slices.DeleteFunc(told, func(e event) bool { return e.Fact != nil && slices.Contains(void, e.Fact) })
 }
@@ -168,10 +166,7 @@ func withoutTakenBack(told []event) []event {
 func (f *Fleet) record() {
 	if f.config.Decided != nil && len(f.decided) > 0 {
 		slices.SortFunc(f.decided, func(a, b event) int { return cmp.Compare(a.order, b.order) })
-		all := make([]Decision, len(f.decided))
-		for i := range f.decided {
-			all[i] = f.decided[i].Decision
-		}
+		all := lists.Of(f.decided, func(d event) Decision { return d.Decision })
 		f.config.Decided(all)
 	}
 	f.decided = nil // a start, or a storm, tells of all bindings: its memory is not kept

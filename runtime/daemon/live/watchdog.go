@@ -12,6 +12,7 @@ import (
 	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/store"
@@ -136,10 +137,7 @@ func (f *Fleet) tryAgain() error {
 
 // showQuarantine shows each machine that is not run in the status of the Governor, and by an Event of its object.
 func (f *Fleet) showQuarantine() {
-	all := make([]api.QuarantinedMachine, len(f.quarantine.machines))
-	for i := range f.quarantine.machines {
-		all[i] = f.quarantine.machines[i].shown()
-	}
+	all := lists.Of(f.quarantine.machines, func(m Quarantined) api.QuarantinedMachine { return m.shown() })
 	f.world.Store().SetQuarantined(f.world.Now(), all)
 	for i := range f.quarantine.machines {
 		if m := f.quarantine.machines[i].Machine; f.world.Store().Has(ObjectOf(m)) {

@@ -12,6 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
@@ -125,10 +126,7 @@ func (n *Controller) commitAll(all []pending) error {
 // commit commits a part of what must be written, all of it but what meets a change.
 func (n *Controller) commit(part []pending) error {
 	for len(part) > 0 {
-		writes := make([]engine.Write, len(part))
-		for i := range part {
-			writes[i] = part[i].write()
-		}
+		writes := lists.Of(part, func(p pending) engine.Write { return p.write() })
 		err := n.feed.Begin(n.config.Term, writes...)()
 		var conflict *engine.Conflict
 		switch {

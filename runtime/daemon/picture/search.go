@@ -83,12 +83,9 @@ func (h *Hub) Search(ctx context.Context, query string) (*Found, error) {
 }
 
 func isAsked(b *store.Binding, words []string) bool {
-	for _, word := range words {
-		if !isNamed(b, word) && !(strings.Contains(word, "=") && isLabelled(b, word)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !isNamed(b, word) && !(strings.Contains(word, "=") && isLabelled(b, word))
+	})
 }
 
 // isNamed reports whether the name of a binding, behind its namespace, has a word. Of most bindings no name is put together for that.

@@ -237,11 +237,7 @@ const mostReasons = 12
 
 // reasons are the commonest reasons of blocked evictions; the others are summed up as "other".
 func (t *tally) reasons() map[string]int {
-	names := make([]string, 0, len(t.blockedBy))
-	for name := range t.blockedBy { // order-free: sorted below
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(t.blockedBy[b], t.blockedBy[a]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(t.blockedBy), func(a, b string) int { return cmp.Or(cmp.Compare(t.blockedBy[b], t.blockedBy[a]), cmp.Compare(a, b)) })
 	told := map[string]int{}
 	for i, name := range names {
 		if i >= mostReasons {

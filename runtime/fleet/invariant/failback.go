@@ -5,6 +5,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/store"
 )
 
@@ -35,10 +36,7 @@ func (m *Monitor) notePreferred(b *store.Binding) {
 	if _, told := m.preferred[b.Name()]; told || len(b.Status.Home) == 0 {
 		return
 	}
-	clusters := make([]api.TargetCluster, len(b.Status.Home))
-	for i := range b.Status.Home {
-		clusters[i] = b.Status.Home[i].TargetCluster
-	}
+	clusters := lists.Of(b.Status.Home, func(h api.PreferredShare) api.TargetCluster { return h.TargetCluster })
 	m.preferred[b.Name()] = clusters
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/span"
 )
 
@@ -141,11 +142,7 @@ func required(f *messages.RequirementChanged) Phrase {
 }
 
 func clusterNames(clusters []api.TargetCluster) string {
-	words := make([]string, len(clusters))
-	for i, c := range clusters {
-		words[i] = c.Name
-	}
-	return strings.Join(words, " ")
+	return strings.Join(lists.Of(clusters, func(c api.TargetCluster) string { return c.Name }), " ")
 }
 
 func scheduled(f *messages.Scheduled) Phrase {

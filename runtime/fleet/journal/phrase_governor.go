@@ -8,6 +8,7 @@ import (
 
 	"leeward/actors/rules/storm"
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // governed says how evictions from the fleet, or from a region, are governed from now on. What slows them is
@@ -67,11 +68,7 @@ func permitted(f *messages.EvictionsPermitted) Phrase {
 }
 
 func permits(list []messages.Permit) string {
-	names := make([]string, len(list))
-	for i, p := range list {
-		names[i] = string(p.Binding) + " from " + string(p.Cluster)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Of(list, func(p messages.Permit) string { return string(p.Binding) + " from " + string(p.Cluster) }), ", ")
 }
 
 // holdPlaced says which evictions an admin holds, until when, and why.

@@ -13,6 +13,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // at writes an instant as hh:mm:ss from the start, with .mmm only where the second is not whole.
@@ -132,11 +133,7 @@ func placed(clusters []api.TargetCluster) string {
 }
 
 func components(list api.TargetComponents) string {
-	words := make([]string, len(list))
-	for i, c := range list {
-		words[i] = c.Name + ":" + strconv.Itoa(int(c.Replicas))
-	}
-	return strings.Join(words, " ")
+	return strings.Join(lists.Of(list, func(c api.TargetComponent) string { return c.Name + ":" + strconv.Itoa(int(c.Replicas)) }), " ")
 }
 
 func revision(n int32) string { return "revision " + strconv.Itoa(int(n)) }
@@ -167,11 +164,7 @@ func remaining(n int32) string {
 }
 
 func names[T ~string](list []T) string {
-	words := make([]string, len(list))
-	for i := range list {
-		words[i] = string(list[i])
-	}
-	return strings.Join(words, " ")
+	return strings.Join(lists.Of(list, func(l T) string { return string(l) }), " ")
 }
 
 func taints(list []corev1.Taint) string {

@@ -1,6 +1,7 @@
 package nodeinvariant
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -155,7 +156,7 @@ func (m *Monitor) awaited(now time.Time) {
 		waiting[p.name] = p
 	}
 	clear(m.due.waiting)
-	for _, name := range sortedNames(waiting) {
+	for _, name := range slices.Sorted(maps.Keys(waiting)) {
 		m.late(now, waiting[name])
 	}
 }

@@ -1,6 +1,7 @@
 package nodeinvariant
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -116,7 +117,7 @@ func (i *instant) name(p *pod) {
 // touched are the nodes that facts name, in the order of names, and the pods that are still meant by their name.
 func (i *instant) touched() (nodes []messages.NodeName, pods []*pod) {
 	i.pods = slices.DeleteFunc(i.pods, func(p *pod) bool { return !p.touched })
-	return sortedNames(i.nodes), i.pods
+	return slices.Sorted(maps.Keys(i.nodes)), i.pods
 }
 
 // heard takes in one fact.
@@ -154,7 +155,7 @@ func (m *Monitor) heard(now time.Time, f messages.Fact) {
 		m.instant.restarted = true
 		if m.down { // what was not looked at meanwhile
 			m.down = false
-			for _, name := range sortedNames(m.census.nodes) {
+			for _, name := range slices.Sorted(maps.Keys(m.census.nodes)) {
 				m.touch(name)
 			}
 		}

@@ -1,6 +1,7 @@
 package nodeinvariant
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -241,7 +242,7 @@ func (m *Monitor) pace(now time.Time) {
 			waiting[p.name] = true
 		}
 	}
-	for _, name := range sortedNames(waiting) {
+	for _, name := range slices.Sorted(maps.Keys(waiting)) {
 		m.check(now, NeverLate, false, ofPod(name), "the requests of all evictions were over at %s", m.due.busy.Format(time.RFC3339Nano))
 	}
 }

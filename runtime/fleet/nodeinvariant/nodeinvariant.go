@@ -9,7 +9,6 @@ package nodeinvariant
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -213,12 +212,3 @@ func failureTaint(t *corev1.Taint) bool {
 
 // byLifecycle reports whether the node lifecycle has asked for a taint, and not a user.
 func byLifecycle(f *messages.NodeTaintAdded) bool { return strings.HasPrefix(f.Because, "Ready=") }
-
-func sortedNames[K ~string, V any](set map[K]V) []K {
-	names := make([]K, 0, len(set))
-	for name := range set { // order-free: they are sorted
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}

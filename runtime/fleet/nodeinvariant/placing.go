@@ -1,6 +1,7 @@
 package nodeinvariant
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -60,7 +61,7 @@ func (m *Monitor) noneWaits(now time.Time, nodes []messages.NodeName) {
 	for _, name := range nodes {
 		m.instant.left[name] = true
 	}
-	nodes = sortedNames(m.instant.left)
+	nodes = slices.Sorted(maps.Keys(m.instant.left))
 	all := []messages.NodeName(nil)
 	looked := map[messages.OwnerName]bool{}
 	for _, p := range m.pending() {
@@ -71,7 +72,7 @@ func (m *Monitor) noneWaits(now time.Time, nodes []messages.NodeName) {
 		among := nodes
 		if p.isNew {
 			if all == nil {
-				all = sortedNames(m.census.nodes)
+				all = slices.Sorted(maps.Keys(m.census.nodes))
 			}
 			among = all
 			if p.owner != "" && looked[p.owner+" new"] {
@@ -97,7 +98,7 @@ func (m *Monitor) pending() []*pod {
 		names[p.name] = p
 	}
 	pods := make([]*pod, 0, len(names))
-	for _, name := range sortedNames(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		pods = append(pods, names[name])
 	}
 	return pods
@@ -141,7 +142,7 @@ func (m *Monitor) takes(now time.Time, n *node, o *corev1.Pod, asks *nodeaffinit
 
 // replaced asks whether Deployments and ReplicaSets have as many pods as before, or as they must have. People may have changed that in this instant.
 func (m *Monitor) replaced(now time.Time) {
-	for _, name := range sortedNames(m.instant.owners) {
+	for _, name := range slices.Sorted(maps.Keys(m.instant.owners)) {
 		o := m.census.owners[name]
 		before := o.before
 		o.before = o.lives

@@ -1,6 +1,7 @@
 package nodeinvariant
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -144,7 +145,7 @@ func failed(o *corev1.Node) bool {
 // noneTainted asks, when disruption begins, all nodes, and then those that changed, for failure taints that people did not write.
 func (m *Monitor) noneTainted(now time.Time, nodes []messages.NodeName) {
 	if !m.zones.was {
-		nodes = sortedNames(m.census.nodes)
+		nodes = slices.Sorted(maps.Keys(m.census.nodes))
 	}
 	for _, name := range nodes {
 		n := m.census.nodes[name]

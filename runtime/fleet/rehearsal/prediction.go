@@ -10,6 +10,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/span"
 )
 
@@ -78,11 +79,7 @@ func Targets(all []api.TargetCluster) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	words := make([]string, len(all))
-	for i, t := range all {
-		words[i] = fmt.Sprintf("%s (%d)", t.Name, t.Replicas)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(lists.Of(all, func(t api.TargetCluster) string { return fmt.Sprintf("%s (%d)", t.Name, t.Replicas) }), ", ")
 }
 
 // evicted are the bindings that would be evicted from a cluster at least once.

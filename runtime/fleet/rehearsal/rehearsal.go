@@ -13,6 +13,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/observed"
@@ -65,10 +66,7 @@ func Apply(o api.Object) Edit {
 
 // Taint is the change of clusters that get taints.
 func Taint(clusters []string, taints []corev1.Taint) Edit {
-	var edits []messages.TaintEdit
-	for _, t := range taints {
-		edits = append(edits, messages.TaintEdit{Taint: t})
-	}
+	edits := lists.Of(taints, func(t corev1.Taint) messages.TaintEdit { return messages.TaintEdit{Taint: t} })
 	return each(clusters, func(w *world.World, name messages.ClusterName) {
 		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
 	})
@@ -156,10 +154,7 @@ func (f *Fleet) play(ctx context.Context, changes []Edit) (o *played, without *O
 	o = &played{Outcome: NewOutcome()}
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.Hear})
 	defer w.Close()
-	objects := make([]api.Object, len(f.Objects))
-	for i, o := range f.Objects {
-		objects[i] = api.Shallow(o)
-	}
+	objects := lists.Of(f.Objects, api.Shallow)
 	if f.Settings.CapacityReservation {
 		store.WithoutOwn(objects)
 	}

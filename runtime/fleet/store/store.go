@@ -16,6 +16,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // Store holds the objects of one fleet. It belongs to one goroutine.
@@ -220,11 +221,7 @@ func (s *Store) Objects() []api.Object {
 
 func (s *Store) snapshots(keys []api.Key) []api.Object {
 	slices.SortFunc(keys, CompareKeys)
-	objects := make([]api.Object, len(keys))
-	for i, key := range keys {
-		objects[i] = s.Get(key)
-	}
-	return objects
+	return lists.Of(keys, s.Get)
 }
 
 // Cluster returns a cluster as the machines have it, or nil. It is the store's own: read it now and do not

@@ -16,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/interpreter"
 	"leeward/runtime/fleet/store"
 )
@@ -35,11 +36,7 @@ func (r *Rejected) Error() string {
 }
 
 func (r *Rejected) reasons() []string {
-	reasons := make([]string, len(r.Problems))
-	for i, p := range r.Problems {
-		reasons[i] = p.Error()
-	}
-	return reasons
+	return lists.Of(r.Problems, func(p *field.Error) string { return p.Error() })
 }
 
 // Apply admits an object as the webhooks would and hands it to whom it concerns. As with kubectl apply, the labels and

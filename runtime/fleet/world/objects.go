@@ -8,6 +8,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/store"
 )
 
@@ -65,11 +66,7 @@ func BindingOf(template api.Object) messages.BindingName {
 // clusters are the names of all clusters, in order.
 func (w *World) clusters() []messages.ClusterName {
 	objects := w.store.List("Cluster")
-	names := make([]messages.ClusterName, len(objects))
-	for i, o := range objects {
-		names[i] = messages.ClusterName(o.GetName())
-	}
-	return names
+	return lists.Of(objects, func(o api.Object) messages.ClusterName { return messages.ClusterName(o.GetName()) })
 }
 
 // templates are the keys of all resource templates, in order.

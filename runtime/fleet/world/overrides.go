@@ -6,6 +6,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // overrideOf is the key of an override that a policy names: of its own namespace, or, for a
@@ -47,11 +48,7 @@ func (w *World) dependencies(name messages.BindingName, o api.Object) []messages
 	if !known {
 		keys = propagation.Dependencies(o)
 	}
-	var names []messages.BindingName
-	for _, k := range keys {
-		names = append(names, bindingOf(k.Namespace, k.Kind, k.Name))
-	}
-	return names
+	return lists.Of(keys, func(k api.Key) messages.BindingName { return bindingOf(k.Namespace, k.Kind, k.Name) })
 }
 
 // noteDependencies remembers what a resource refers to, and lets those that refer to it tell it where they

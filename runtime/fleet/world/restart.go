@@ -2,6 +2,7 @@ package world
 
 import (
 	"iter"
+	"slices"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -179,10 +180,5 @@ func (w *World) restored(b *store.Binding) *messages.BindingApplied {
 }
 
 func labelled(b *store.Binding) bool {
-	for _, key := range []string{labelPolicyID, labelClusterPolicyID, labelManagedBy} {
-		if b.Meta.Labels[key] != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{labelPolicyID, labelClusterPolicyID, labelManagedBy}, func(key string) bool { return b.Meta.Labels[key] != "" })
 }

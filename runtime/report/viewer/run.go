@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report/timeline"
 	"leeward/runtime/scenario/replay"
@@ -194,10 +195,7 @@ func (w *writing) reason(fact messages.Fact) int {
 	if len(parts) == 0 {
 		return -1
 	}
-	written := make([]Part, len(parts))
-	for i, p := range parts {
-		written[i] = Part{w.text(p.name), w.text(p.value)}
-	}
+	written := lists.Of(parts, func(p part) Part { return Part{w.text(p.name), w.text(p.value)} })
 	return placed(w.reasons, &w.out.Reasons, fmt.Sprint(written), written)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/failover"
 	"leeward/runtime/scenario/replay"
 )
@@ -285,11 +286,7 @@ func (r rows) within(limit int, least ...int) rows {
 
 // column is one figure of all rows.
 func (r rows) column(i int) []int {
-	column := make([]int, len(r))
-	for j, row := range r {
-		column[j] = row[i]
-	}
-	return column
+	return lists.Of(r, func(row []int) int { return row[i] })
 }
 
 func (f *following) replicas(limit int) Replicas {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/assess"
 	"leeward/runtime/scenario/forecast"
@@ -164,10 +165,7 @@ func changed(a, b *assess.Outcome) (all []Changed) {
 
 // decide replays the contingency that is worst under A of those that differ, for the first decision that does.
 func (d *Difference) decide(ctx context.Context, c *Config, sideA, sideB played, o *assess.Outcome) error {
-	clusters := make([]messages.ClusterName, len(o.Clusters))
-	for i, name := range o.Clusters {
-		clusters[i] = messages.ClusterName(name)
-	}
+	clusters := lists.Of(o.Clusters, func(name string) messages.ClusterName { return messages.ClusterName(name) })
 	lost := *c
 	lost.For = 0
 	a, err := lost.lost(sideA, clusters)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario"
@@ -142,11 +143,7 @@ func sameTimeline(a, b *scenario.Scenario) bool {
 
 // losing fails the same in both.
 func (d *Difference) losing(ctx context.Context, c *Config, sideA, sideB played) error {
-	var names []string
-	for _, l := range c.Lose {
-		names = append(names, l.String())
-	}
-	d.Outage = fmt.Sprintf("outage (%s) of %s, ", c.Outage, strings.Join(names, " and "))
+	d.Outage = fmt.Sprintf("outage (%s) of %s, ", c.Outage, strings.Join(lists.Of(c.Lose, forecast.Loss.String), " and "))
 	if c.For > 0 {
 		d.Outage += "for " + span.String(c.For)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/journal"
 )
 
@@ -101,10 +102,7 @@ func (t *text) markdown(rows [][]string) {
 	t.line("| what | figure | A | B | B is |")
 	t.line("|---|---|---|---|---|")
 	for i, row := range rows {
-		cells := make([]string, len(row))
-		for n := range row {
-			cells[n] = escaped(row[n])
-		}
+		cells := lists.Of(row, escaped)
 		if t.full("| " + strings.Join(cells, " | ") + " |") {
 			t.line("")
 			t.line("And %d more rows; `-o wide` shows them.", len(rows)-i)

@@ -10,6 +10,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/failover"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/scenario"
@@ -110,10 +111,7 @@ func (o *outcome) of(name messages.BindingName) *workload {
 
 // placed is where replicas are: "eu-1:2, us-1:1".
 func placed(clusters []api.TargetCluster) string {
-	texts := make([]string, 0, len(clusters))
-	for _, t := range clusters {
-		texts = append(texts, fmt.Sprintf("%s:%d", t.Name, t.Replicas))
-	}
+	texts := lists.Of(clusters, func(t api.TargetCluster) string { return fmt.Sprintf("%s:%d", t.Name, t.Replicas) })
 	slices.Sort(texts)
 	return cmp.Or(strings.Join(texts, ", "), "no cluster")
 }

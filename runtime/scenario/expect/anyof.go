@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // AnyOf are outcomes of one object, at least one of which is expected.
@@ -14,11 +15,7 @@ func (AnyOf) subject() {}
 
 // String returns the outcomes with "or" between them.
 func (a AnyOf) String() string {
-	texts := make([]string, len(a))
-	for i := range a {
-		texts[i] = a[i].String()
-	}
-	return strings.Join(texts, ", or ")
+	return strings.Join(lists.Of(a, func(of State) string { return of.String() }), ", or ")
 }
 
 // ObjectKey names the object of all.

@@ -8,6 +8,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/store"
 )
 
@@ -33,11 +34,7 @@ func (b *Binding) ObjectKey() api.Key { return store.BindingKey(b.Name) }
 
 // String returns "binding default/web runs on member1=2, member3=2; leaves member2".
 func (b *Binding) String() string {
-	words := make([]string, len(b.Wants))
-	for i, want := range b.Wants {
-		words[i] = want.String()
-	}
-	return "binding " + string(b.Name) + " " + strings.Join(words, "; ")
+	return "binding " + string(b.Name) + " " + strings.Join(lists.Of(b.Wants, func(want Want) string { return want.String() }), "; ")
 }
 
 // judge says of a binding all that is wrong, or else all that was asked.

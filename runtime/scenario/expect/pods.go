@@ -9,6 +9,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // Pods expects numbers of pods: of all, or of those of an owner, or on some nodes.
@@ -56,10 +57,7 @@ func (p *Pods) ObjectKey() api.Key {
 
 // String returns "pods of deployment/default/web on n1, n2: at least 2 running, 0 pending".
 func (p *Pods) String() string {
-	words := make([]string, len(p.Wants))
-	for i, w := range p.Wants {
-		words[i] = w.Bounds.String() + " " + podStateNames[w.Of]
-	}
+	words := lists.Of(p.Wants, func(w PodNumber) string { return w.Bounds.String() + " " + podStateNames[w.Of] })
 	return strings.TrimSuffix("pods "+p.which(), " ") + ": " + strings.Join(words, ", ")
 }
 

@@ -13,6 +13,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/store"
@@ -104,10 +105,7 @@ func Prepare(s *scenario.Scenario, profile string, set []config.Override, startu
 // reported are the objects, whose clusters report what others take of them: copies that run are counted by themselves.
 func reported(documents []manifest.Document) []manifest.Document {
 	documents = slices.Clone(documents)
-	objects := make([]api.Object, len(documents))
-	for i := range documents {
-		objects[i] = documents[i].Object
-	}
+	objects := lists.Of(documents, func(d manifest.Document) api.Object { return d.Object })
 	store.WithoutOwn(objects)
 	for i := range documents {
 		documents[i].Object = objects[i]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
 )
@@ -36,11 +37,8 @@ func (a *Assumptions) Lines() []string {
 	return append(lines, "every other setting as in the profile; --profile and --set say what it really ran with")
 }
 
-func (a *Assumptions) overrides() (all []config.Override) {
-	for _, s := range a.Settings {
-		all = append(all, s.Setting)
-	}
-	return all
+func (a *Assumptions) overrides() []config.Override {
+	return lists.Of(a.Settings, func(s Assumption) config.Override { return s.Setting })
 }
 
 // Assumed returns what the recorded control plane is taken to have run with; nil where that is known, or where no part of

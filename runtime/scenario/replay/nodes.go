@@ -12,6 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/nodetier"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -110,18 +111,12 @@ func (r *replay) stopKubelet(full messages.NodeName, a *scenario.Outage) error {
 // nodesAndPods keeps the objects of a tier as they are: they are never changed. It returns what copies them in the order of their names.
 // Of a large cluster to copy them takes longer than to look for them, and most runs are not asked.
 func nodesAndPods(tier *nodetier.Tier) func() []api.Object {
-	var nodes []*corev1.Node
-	for _, name := range tier.Nodes() {
-		nodes = append(nodes, tier.Node(name))
-	}
+	nodes := lists.Of(tier.Nodes(), tier.Node)
 	var pods []*corev1.Pod
 	for p := range tier.EachPod {
 		pods = append(pods, p)
 	}
-	var budgets []*policyv1.PodDisruptionBudget
-	for _, name := range tier.Budgets() {
-		budgets = append(budgets, tier.Budget(name))
-	}
+	budgets := lists.Of(tier.Budgets(), tier.Budget)
 	return func() (all []api.Object) {
 		for _, n := range nodes {
 			o := *n

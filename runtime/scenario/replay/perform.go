@@ -12,6 +12,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -168,10 +169,7 @@ func (r *replay) holdAll(a *scenario.Hold) error {
 }
 
 func taintEdits(add, remove []corev1.Taint) []messages.TaintEdit {
-	var edits []messages.TaintEdit
-	for _, t := range remove {
-		edits = append(edits, messages.TaintEdit{Taint: t, Remove: true})
-	}
+	edits := lists.Of(remove, func(t corev1.Taint) messages.TaintEdit { return messages.TaintEdit{Taint: t, Remove: true} })
 	for _, t := range add {
 		edits = append(edits, messages.TaintEdit{Taint: t})
 	}

@@ -10,6 +10,7 @@ import (
 	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/invariant"
 	"leeward/runtime/fleet/nodeinvariant"
@@ -204,10 +205,7 @@ func (r *replay) begin() {
 	if began == nil {
 		return
 	}
-	objects := make([]api.Object, len(began.Objects))
-	for i, o := range began.Objects {
-		objects[i] = api.Copy(o)
-	}
+	objects := lists.Of(began.Objects, api.Copy)
 	r.world.Load(store.WithoutRows(objects))
 	for _, said := range began.Inputs {
 		r.said(said)

@@ -14,6 +14,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/scenario"
 )
@@ -282,11 +283,7 @@ func deepCopy(v any) any {
 		}
 		return all
 	case []any:
-		all := make([]any, len(v))
-		for i := range v {
-			all[i] = deepCopy(v[i])
-		}
-		return all
+		return lists.Of(v, deepCopy)
 	}
 	return v
 }

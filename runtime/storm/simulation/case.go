@@ -13,6 +13,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario"
 )
@@ -91,11 +92,7 @@ func plain(v any) any {
 }
 
 func plainList[T any](list []T) []any {
-	all := make([]any, len(list))
-	for i := range list {
-		all[i] = plain(list[i])
-	}
-	return all
+	return lists.Of(list, func(l T) any { return plain(l) })
 }
 
 // Scenario returns the case as replay runs it. The error tells what the scenario language has against it.
@@ -104,10 +101,7 @@ func plainList[T any](list []T) []any {
 // all the work.
 func (c *Case) Scenario() (*scenario.Scenario, error) {
 	documents := c.documents("drawn")
-	roots := make([]*yaml.Node, len(documents))
-	for i := range documents {
-		roots[i] = node(documents[i])
-	}
+	roots := lists.Of(documents, node)
 	scenarios, problems := scenario.Source{}.DecodeNodes(c.file(), roots)
 	if len(problems) > 0 {
 		return c.written()

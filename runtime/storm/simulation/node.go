@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -21,11 +22,7 @@ func put(n *yaml.Node, v any) {
 	switch v := v.(type) {
 	case mapping:
 		n.Kind, n.Tag = yaml.MappingNode, "!!map"
-		keys := make([]string, 0, len(v))
-		for key := range v { // order-free: they are sorted
-			keys = append(keys, key)
-		}
-		slices.Sort(keys)
+		keys := slices.Sorted(maps.Keys(v))
 		within(n, 2*len(keys))
 		for i, key := range keys {
 			put(n.Content[2*i], key)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"leeward/messages/lists"
 )
 
 // timeline draws what fails, what comes back, and what people do meanwhile. Steps of one outage share a
@@ -124,10 +126,7 @@ func allClusters(n int) []string {
 }
 
 func (d dice) someClusters(n int) []string {
-	var names []string
-	for _, i := range d.Perm(n)[:1+d.IntN(1+n/2)] {
-		names = append(names, cluster(i))
-	}
+	names := lists.Of(d.Perm(n)[:1+d.IntN(1+n/2)], cluster)
 	slices.Sort(names)
 	return names
 }
