@@ -68,7 +68,7 @@ func New(rules Rules) *Server {
 		scales: map[messages.OwnerName]int32{}, waiting: map[messages.PodName]*pod{},
 	}
 	if rules.Follows {
-		s.edits = newEdits()
+		s.edits = NewEdits()
 	}
 	return s
 }

@@ -21,7 +21,8 @@ type Edits struct {
 	RemovedPods map[messages.PodName]*corev1.Pod
 }
 
-func newEdits() *Edits {
+// NewEdits returns none.
+func NewEdits() *Edits {
 	return &Edits{
 		Nodes: map[messages.NodeName]bool{}, Pods: map[messages.PodName]bool{}, Budgets: map[messages.PodBudgetName]bool{},
 		RemovedPods: map[messages.PodName]*corev1.Pod{},
@@ -57,7 +58,7 @@ func (e *Edits) budget(name messages.PodBudgetName) {
 func (s *Server) TakeEdits() *Edits {
 	e := s.edits
 	if e != nil {
-		s.edits = newEdits()
+		s.edits = NewEdits()
 	}
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 )
 
@@ -139,7 +140,7 @@ func (c *cast) binding(name string, at time.Duration) (messages.BindingName, err
 			return "", fmt.Errorf("binding %q is applied later", name)
 		}
 	}
-	return "", c.unknown("binding", name, bindingNames(c.bindings))
+	return "", c.unknown("binding", name, lists.Of(slices.Sorted(maps.Keys(c.bindings)), func(b messages.BindingName) string { return string(b) }))
 }
 
 // bindingsMeant are the bindings that a workload's name may mean; where it has no namespace, that of a resource
@@ -156,15 +157,6 @@ func bindingsMeant(w spelling.Workload) (all []messages.BindingName) {
 		all = append(all, name)
 	}
 	return all
-}
-
-func bindingNames(bindings map[messages.BindingName]time.Duration) []string {
-	names := make([]string, 0, len(bindings))
-	for name := range bindings {
-		names = append(names, string(name))
-	}
-	slices.Sort(names)
-	return names
 }
 
 // unknown words that there is nothing of a name, and what there is.

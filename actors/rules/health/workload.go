@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
 )
@@ -52,24 +53,24 @@ func healthy(o api.Object) bool {
 func deployment(d *appsv1.Deployment) bool {
 	s := &d.Status
 	return s.ObservedGeneration == d.Generation &&
-		s.UpdatedReplicas >= wanted(d.Spec.Replicas) &&
+		s.UpdatedReplicas >= ptr.Deref(d.Spec.Replicas, 1) &&
 		s.AvailableReplicas >= s.UpdatedReplicas
 }
 
 // statefulSet: as a deployment, but a rolling update stops at its partition; below it, old replicas
 // that are available will do.
 func statefulSet(d *appsv1.StatefulSet) bool {
-	s, update := &d.Status, wanted(d.Spec.Replicas)
+	s, update := &d.Status, ptr.Deref(d.Spec.Replicas, 1)
 	if r := d.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {
 		update -= *r.Partition
 	}
 	return s.ObservedGeneration == d.Generation &&
 		s.UpdatedReplicas >= update &&
-		s.AvailableReplicas >= max(s.UpdatedReplicas, wanted(d.Spec.Replicas))
+		s.AvailableReplicas >= max(s.UpdatedReplicas, ptr.Deref(d.Spec.Replicas, 1))
 }
 
 func replicaSet(r *appsv1.ReplicaSet) bool {
-	return r.Status.ObservedGeneration == r.Generation && r.Status.AvailableReplicas >= wanted(r.Spec.Replicas)
+	return r.Status.ObservedGeneration == r.Generation && r.Status.AvailableReplicas >= ptr.Deref(r.Spec.Replicas, 1)
 }
 
 func daemonSet(d *appsv1.DaemonSet) bool {
@@ -113,12 +114,4 @@ func ingress(n *networkingv1.Ingress) bool {
 		}
 	}
 	return false
-}
-
-// wanted is the number of replicas that a spec asks for; one where it does not say, as the API defaults it.
-func wanted(replicas *int32) int32 {
-	if replicas == nil {
-		return 1
-	}
-	return *replicas
 }

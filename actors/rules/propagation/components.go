@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
 )
@@ -102,7 +103,7 @@ func volcano(j *volcanoJob, exact bool) ([]api.Component, error) {
 		if count == nil && exact {
 			count = task.Replicas
 		}
-		components[i] = task.component(cmp.Or(task.Name, "task-"+strconv.Itoa(i)), orOne(count))
+		components[i] = task.component(cmp.Or(task.Name, "task-"+strconv.Itoa(i)), ptr.Deref(count, 1))
 	}
 	return components, nil
 }
@@ -162,7 +163,7 @@ func mpi(j *mpiJob, _ bool) ([]api.Component, error) {
 func playing(specs map[string]*template, roles ...role) (components []api.Component) {
 	for _, r := range roles {
 		if t := specs[r.key]; t != nil {
-			components = append(components, t.component(r.name, orOne(t.Replicas)))
+			components = append(components, t.component(r.name, ptr.Deref(t.Replicas, 1)))
 		}
 	}
 	return components

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
 )
@@ -96,7 +97,7 @@ func (f *flinkDeployment) component(at string, p *flinkProcess, exact bool) (api
 	pod := f.PodTemplate.Spec
 	pod.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: requests}}}
 	pod.InitContainers = nil
-	return api.Component{Name: strings.ToLower(at), Replicas: orOne(p.Replicas), ReplicaRequirements: ofPod(&pod)}, nil
+	return api.Component{Name: strings.ToLower(at), Replicas: ptr.Deref(p.Replicas, 1), ReplicaRequirements: ofPod(&pod)}, nil
 }
 
 // memorySize reads "2048m", which is 2048 MiB to Flink, and two bytes to Karmada, as to Kubernetes.

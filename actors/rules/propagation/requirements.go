@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
 )
@@ -25,9 +26,9 @@ func BindingName(kind, name string) string {
 func Requirements(o api.Object) (replicas int32, each *api.ReplicaRequirements, isWorkload bool) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return orOne(o.Spec.Replicas), ofPod(&o.Spec.Template.Spec), true
+		return ptr.Deref(o.Spec.Replicas, 1), ofPod(&o.Spec.Template.Spec), true
 	case *appsv1.StatefulSet:
-		return orOne(o.Spec.Replicas), ofPod(&o.Spec.Template.Spec), true
+		return ptr.Deref(o.Spec.Replicas, 1), ofPod(&o.Spec.Template.Spec), true
 	case *batchv1.Job:
 		return atATime(&o.Spec), ofPod(&o.Spec.Template.Spec), true
 	case *corev1.Pod:
@@ -37,16 +38,9 @@ func Requirements(o api.Object) (replicas int32, each *api.ReplicaRequirements, 
 	}
 }
 
-func orOne(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
-}
-
 // atATime returns how many pods a job runs side by side: never more than remain to complete.
 func atATime(j *batchv1.JobSpec) int32 {
-	n := orOne(j.Parallelism)
+	n := ptr.Deref(j.Parallelism, 1)
 	if j.Completions != nil {
 		n = min(n, *j.Completions)
 	}

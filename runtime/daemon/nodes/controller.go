@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/actors"
+	"leeward/actors/apiserver"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -54,7 +55,7 @@ type Controller struct {
 	// loaded is the version as of which the objects of each resource were found at the start.
 	loaded map[schema.GroupResource]int64
 	// unwritten are the objects whose edits wait for news of a change that they met.
-	unwritten unwritten
+	unwritten *apiserver.Edits
 	// events are what must be told of objects, once they are committed.
 	events   []event
 	eventSeq uint64
@@ -66,7 +67,7 @@ type Controller struct {
 // Open makes machines of what the engine holds and brings what is overdue about. Close ends it, unless Run does.
 func Open(c Config) (*Controller, error) {
 	n := &Controller{
-		config: c, loaded: map[schema.GroupResource]int64{}, asked: make(chan func()), unwritten: newUnwritten(),
+		config: c, loaded: map[schema.GroupResource]int64{}, asked: make(chan func()), unwritten: apiserver.NewEdits(),
 		eventSeq: uint64(c.Clock.Now().UnixNano()), now: c.Clock.Now().UTC().Truncate(time.Second),
 	}
 	n.kernel = kernel.New(kernel.Config{Seed: c.Seed, MaxPerInstant: mostPerInstant, Record: n.record})

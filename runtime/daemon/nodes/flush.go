@@ -10,27 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"leeward/actors/apiserver"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
-
-// unwritten are objects that the machines have edited and that are not committed, as apiserver.Edits are. Removed pods are as they were last.
-type unwritten struct {
-	nodes   map[messages.NodeName]bool
-	pods    map[messages.PodName]bool
-	budgets map[messages.PodBudgetName]bool
-	removed map[messages.PodName]*corev1.Pod
-}
-
-func newUnwritten() unwritten {
-	return unwritten{
-		nodes: map[messages.NodeName]bool{}, pods: map[messages.PodName]bool{}, budgets: map[messages.PodBudgetName]bool{},
-		removed: map[messages.PodName]*corev1.Pod{},
-	}
-}
 
 // writtenTogether is how many objects are committed together: few, so that kubelets see the first while the last are still written.
 const writtenTogether = 256
@@ -55,10 +41,10 @@ func (p *pending) write() engine.Write {
 // flush commits what the machines have edited, taints and evictions before bindings and counts, and then the Events that tell of it.
 func (n *Controller) flush() error {
 	e := n.tier.TakeEdits()
-	maps.Copy(n.unwritten.nodes, e.Nodes)
-	maps.Copy(n.unwritten.pods, e.Pods)
-	maps.Copy(n.unwritten.budgets, e.Budgets)
-	maps.Copy(n.unwritten.removed, e.RemovedPods)
+	maps.Copy(n.unwritten.Nodes, e.Nodes)
+	maps.Copy(n.unwritten.Pods, e.Pods)
+	maps.Copy(n.unwritten.Budgets, e.Budgets)
+	maps.Copy(n.unwritten.RemovedPods, e.RemovedPods)
 	if err := n.commitAll(n.takeUnwritten()); err != nil {
 		return err
 	}
@@ -68,20 +54,20 @@ func (n *Controller) flush() error {
 // takeUnwritten returns what must be written: objects that differ from what is stored.
 func (n *Controller) takeUnwritten() (all []pending) {
 	u := n.unwritten
-	n.unwritten = newUnwritten()
-	for _, name := range slices.Sorted(maps.Keys(u.nodes)) {
+	n.unwritten = apiserver.NewEdits()
+	for _, name := range slices.Sorted(maps.Keys(u.Nodes)) {
 		if o := n.tier.Node(name); o != nil {
-			all = n.changed(all, catalog.Nodes, o, func() { n.unwritten.nodes[name] = true })
+			all = n.changed(all, catalog.Nodes, o, func() { n.unwritten.Nodes[name] = true })
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(u.removed)) {
-		last := u.removed[name]
-		all = append(all, pending{key: keyOf(catalog.Pods, last), last: last, putOff: func() { n.unwritten.removed[name] = last }})
+	for _, name := range slices.Sorted(maps.Keys(u.RemovedPods)) {
+		last := u.RemovedPods[name]
+		all = append(all, pending{key: keyOf(catalog.Pods, last), last: last, putOff: func() { n.unwritten.RemovedPods[name] = last }})
 	}
 	var rest []pending
-	for _, name := range slices.Sorted(maps.Keys(u.pods)) {
+	for _, name := range slices.Sorted(maps.Keys(u.Pods)) {
 		o := n.tier.Pod(name)
-		switch putOff := func() { n.unwritten.pods[name] = true }; {
+		switch putOff := func() { n.unwritten.Pods[name] = true }; {
 		case o == nil:
 		case o.DeletionTimestamp != nil:
 			all = n.changed(all, catalog.Pods, o, putOff)
@@ -89,9 +75,9 @@ func (n *Controller) takeUnwritten() (all []pending) {
 			rest = n.changed(rest, catalog.Pods, o, putOff)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(u.budgets)) {
+	for _, name := range slices.Sorted(maps.Keys(u.Budgets)) {
 		if o := n.tier.Budget(name); o != nil {
-			rest = n.changed(rest, catalog.PodBudgets, o, func() { n.unwritten.budgets[name] = true })
+			rest = n.changed(rest, catalog.PodBudgets, o, func() { n.unwritten.Budgets[name] = true })
 		}
 	}
 	return append(all, rest...)
@@ -148,10 +134,10 @@ func (n *Controller) commit(part []pending) error {
 func (n *Controller) postponed(about api.Key) bool {
 	switch about.Kind {
 	case "Node":
-		return n.unwritten.nodes[messages.NodeName(about.Name)]
+		return n.unwritten.Nodes[messages.NodeName(about.Name)]
 	case "Pod":
 		name := messages.NamePod(about.Namespace, about.Name)
-		return n.unwritten.pods[name] || n.unwritten.removed[name] != nil
+		return n.unwritten.Pods[name] || n.unwritten.RemovedPods[name] != nil
 	}
 	return false
 }

@@ -130,16 +130,16 @@ func (n *Controller) sync(o api.Object, gone bool) {
 // syncPod has the machines hear of a pod. What they decided of it, and could not write because of this change, remains.
 func (n *Controller) syncPod(name messages.PodName, o *corev1.Pod, gone bool) {
 	if gone {
-		delete(n.unwritten.removed, name)
+		delete(n.unwritten.RemovedPods, name)
 		n.tier.SyncPod(name, nil)
 		return
 	}
-	if last := n.unwritten.removed[name]; last != nil && last.UID == o.UID {
+	if last := n.unwritten.RemovedPods[name]; last != nil && last.UID == o.UID {
 		last.ResourceVersion = o.ResourceVersion // it is to go as it is now
 		return
 	}
-	delete(n.unwritten.removed, name)
-	if ours := n.tier.Pod(name); n.unwritten.pods[name] && ours != nil && ours.UID == o.UID {
+	delete(n.unwritten.RemovedPods, name)
+	if ours := n.tier.Pod(name); n.unwritten.Pods[name] && ours != nil && ours.UID == o.UID {
 		o = decided(ours, o)
 	}
 	n.tier.SyncPod(name, o)

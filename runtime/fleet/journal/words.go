@@ -168,11 +168,7 @@ func names[T ~string](list []T) string {
 }
 
 func taints(list []corev1.Taint) string {
-	words := make([]string, len(list))
-	for i := range list {
-		words[i] = taint.String(&list[i])
-	}
-	return strings.Join(words, " ")
+	return strings.Join(lists.Of(list, func(t corev1.Taint) string { return taint.String(&t) }), " ")
 }
 
 func rescaled(from, to int32) string {

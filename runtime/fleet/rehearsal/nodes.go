@@ -45,30 +45,16 @@ type PodMoves struct {
 // Nodes plays changes of nodes on a copy of one cluster: its nodes, its pods and what keeps them up. Kubelets are simulated. It looks
 // NodeHorizon ahead.
 func Nodes(ctx context.Context, f Fleet, edits ...*messages.EditNode) (*PodMoves, error) {
-	return playNodes(ctx, f, func(tier *nodetier.Tier) error {
-		for _, e := range edits {
-			if err := tier.Edit(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return playNodes(ctx, f, edits, (*nodetier.Tier).Edit)
 }
 
 // Drains plays drains of nodes on such a copy, all at the same time.
 func Drains(ctx context.Context, f Fleet, o *messages.DrainOptions, nodes ...messages.NodeName) (*PodMoves, error) {
-	return playNodes(ctx, f, func(tier *nodetier.Tier) error {
-		for _, name := range nodes {
-			if err := tier.Drain(name, o, "by a user"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return playNodes(ctx, f, nodes, func(t *nodetier.Tier, n messages.NodeName) error { return t.Drain(n, o, "by a user") })
 }
 
-// playNodes plays what is done to a copy of a cluster.
-func playNodes(ctx context.Context, f Fleet, act func(*nodetier.Tier) error) (*PodMoves, error) {
+// playNodes plays what is done to a copy of a cluster, each act in turn.
+func playNodes[T any](ctx context.Context, f Fleet, acts []T, do func(*nodetier.Tier, T) error) (*PodMoves, error) {
 	moves := &PodMoves{Replaced: map[messages.NodeName]int{}, Pending: map[messages.PodName]string{}, Blocked: map[messages.PodName]string{}}
 	begun := false
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Order: kernel.FIFO, Nodes: true, Hear: func(at time.Time, fact messages.Fact) {
@@ -83,8 +69,10 @@ func playNodes(ctx context.Context, f Fleet, act func(*nodetier.Tier) error) (*P
 		return nil, err
 	}
 	begun = true
-	if err := act(w.Nodes()); err != nil {
-		return nil, err
+	for _, a := range acts {
+		if err := do(w.Nodes(), a); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.Settle(f.Now); err != nil {
 		return nil, err

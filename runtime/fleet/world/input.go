@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -244,19 +245,19 @@ func scaled(o api.Object, replicas int32) (next api.Object, before int32, err er
 	switch o := o.(type) {
 	case *appsv1.Deployment:
 		c := *o
-		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		before, c.Spec.Replicas = ptr.Deref(o.Spec.Replicas, 1), &replicas
 		return &c, before, nil
 	case *appsv1.StatefulSet:
 		c := *o
-		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		before, c.Spec.Replicas = ptr.Deref(o.Spec.Replicas, 1), &replicas
 		return &c, before, nil
 	case *appsv1.ReplicaSet:
 		c := *o
-		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		before, c.Spec.Replicas = ptr.Deref(o.Spec.Replicas, 1), &replicas
 		return &c, before, nil
 	case *batchv1.Job:
 		c := *o
-		before, c.Spec.Parallelism = deref(o.Spec.Parallelism), &replicas
+		before, c.Spec.Parallelism = ptr.Deref(o.Spec.Parallelism, 1), &replicas
 		return &c, before, nil
 	case *unstructured.Unstructured:
 		return scaledUnstructured(o, replicas)
@@ -274,11 +275,4 @@ func scaledUnstructured(o *unstructured.Unstructured, replicas int32) (api.Objec
 		return nil, 0, fmt.Errorf("set spec.replicas: %w", err)
 	}
 	return c, int32(before), nil
-}
-
-func deref(p *int32) int32 {
-	if p == nil {
-		return 1
-	}
-	return *p
 }
