@@ -11,7 +11,6 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/messages/lists"
 	"leeward/runtime/fleet/failover"
 	"leeward/runtime/scenario/replay"
 )
@@ -284,9 +283,13 @@ func (r rows) within(limit int, least ...int) rows {
 	return few
 }
 
-// column is one figure of all rows.
+// column is one figure of all rows; of no rows it is empty, and not null in JSON.
 func (r rows) column(i int) []int {
-	return lists.Of(r, func(row []int) int { return row[i] })
+	column := make([]int, len(r))
+	for j, row := range r {
+		column[j] = row[i]
+	}
+	return column
 }
 
 func (f *following) replicas(limit int) Replicas {
