@@ -77,3 +77,8 @@ func TestAnOutlineSaysWhoWouldHaveToLeaveWhen(t *testing.T) {
 		"preview: in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	}, rehearsal.Outline([]time.Time{now.Add(time.Minute), now.Add(5 * time.Minute)}, now))
 }
+
+func TestAWorkloadThatRemainsLacksNothing(t *testing.T) {
+	require.Equal(t, "shop/web-deployment: no cluster fits", (&rehearsal.Trouble{Workload: "shop/web-deployment", Reason: "no cluster fits"}).String())
+	require.Equal(t, "shop/web-deployment 1 replica: no cluster fits", (&rehearsal.Trouble{Workload: "shop/web-deployment", Missing: 1, Reason: "no cluster fits"}).String())
+}

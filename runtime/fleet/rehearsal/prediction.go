@@ -69,8 +69,11 @@ type Trouble struct {
 	Reason  string `json:"reason"`
 }
 
-// String is the workload in words, with what it lacks and why.
+// String is the workload in words, with what it lacks and why. One that no other cluster can take lacks nothing while it remains where it is.
 func (t *Trouble) String() string {
+	if t.Missing == 0 {
+		return fmt.Sprintf("%s: %s", t.Workload, t.Reason)
+	}
 	return fmt.Sprintf("%s %s: %s", t.Workload, Counted(int(t.Missing), "replica"), t.Reason)
 }
 

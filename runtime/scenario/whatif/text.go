@@ -58,7 +58,11 @@ func (t *text) summary(p *Prediction) {
 	if p.Busiest != nil {
 		t.predicted("busiest minute: from +%s, %s", short(p.Busiest.From), rehearsal.Counted(p.Busiest.Evictions, "eviction"))
 	}
-	t.predicted("lowest availability: %d%% at +%s; all available again: %s", int(p.Lowest*100+1e-9), short(p.LowestAt), again(p.AvailableAfter))
+	if p.Lowest < 1 {
+		t.predicted("lowest availability: %d%% at +%s; all available again: %s", int(p.Lowest*100+1e-9), short(p.LowestAt), again(p.AvailableAfter))
+	} else {
+		t.predicted("lowest availability: 100%%, all the time")
+	}
 	if s := p.Samples; s != nil {
 		t.predicted("%d seeds: all available again: median %s, worst %s; never in %d", s.Seeds, again(s.Median), again(s.Worst), s.Never)
 	}
