@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -236,6 +238,11 @@ func (k *keeper) admit(kind *kind, o runtime.Object, created bool) error {
 		}
 	case *corev1.Pod:
 		admission.Default(o, k.settings(), k.now())
+		if created {
+			if err := admission.Prioritize(o, k.priorityClasses(o.Spec.PriorityClassName)); err != nil {
+				return apierrors.NewForbidden(kind.Name(), o.Name, err)
+			}
+		}
 		var annotations map[string]string
 		if ns, _ := k.engine.Table(catalog.Namespaces.Name()).Get(engine.Key(catalog.Namespaces.Name(), "", o.Namespace)); ns != nil {
 			annotations = ns.GetAnnotations()
@@ -245,4 +252,22 @@ func (k *keeper) admit(kind *kind, o runtime.Object, created bool) error {
 		}
 	}
 	return nil
+}
+
+// priorityClasses is the class of a name, or all where there is no name.
+func (k *keeper) priorityClasses(name string) iter.Seq[*schedulingv1.PriorityClass] {
+	table, of := k.engine.Table(catalog.PriorityClasses.Name()), catalog.PriorityClasses.Name()
+	return func(yield func(*schedulingv1.PriorityClass) bool) {
+		if name != "" {
+			if o, _ := table.Get(engine.Key(of, "", name)); o != nil {
+				yield(o.(*schedulingv1.PriorityClass))
+			}
+			return
+		}
+		for _, o := range table.Snapshot().Under(engine.Prefix(of), "") {
+			if !yield(o.(*schedulingv1.PriorityClass)) {
+				return
+			}
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -172,6 +173,24 @@ func TestANewNodeAndANewPodAreAdmittedAsByThePlugins(t *testing.T) {
 	require.EqualValues(t, 300, *p.Spec.Tolerations[0].TolerationSeconds)
 	_, err = client.CoreV1().Namespaces().Get(t.Context(), corev1.NamespaceNodeLease, metav1.GetOptions{})
 	require.NoError(t, err, "kubelets renew their Leases there")
+
+	urgent := podOn("urgent", "")
+	urgent.Spec.PriorityClassName = "high"
+	_, err = client.CoreV1().Pods("default").Create(t.Context(), urgent, metav1.CreateOptions{})
+	require.EqualError(t, err, `pods "urgent" is forbidden: no PriorityClass with name high was found`)
+	classes := client.SchedulingV1().PriorityClasses()
+	for name, value := range map[string]int32{"high": 1000, "usual": 10} {
+		c := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value, GlobalDefault: name == "usual"}
+		_, err = classes.Create(t.Context(), c, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	for name, want := range map[string]int32{"high": 1000, "": 10, "system-node-critical": 2_000_001_000} {
+		p := podOn("urgent-"+name+"x", "")
+		p.Spec.PriorityClassName = name
+		p, err = client.CoreV1().Pods("default").Create(t.Context(), p, metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.Equal(t, want, *p.Spec.Priority)
+	}
 }
 
 func TestNodesBudgetsAndWhatKubeletsReportAreBounded(t *testing.T) {

@@ -134,6 +134,7 @@ var (
 	Leases     = named("coordination.k8s.io/v1", "Lease")
 	// PodBudgets are PodDisruptionBudgets: templates, and with --nodes those of the cluster that the nodes are of.
 	PodBudgets      = named("policy/v1", "PodDisruptionBudget")
+	PriorityClasses = named("scheduling.k8s.io/v1", "PriorityClass")
 	Clusters        = named(api.ClusterGroupVersion, "Cluster")
 	Governors       = named(api.LeewardGroupVersion, "Governor")
 	Bindings        = named(api.WorkGroupVersion, "ResourceBinding")

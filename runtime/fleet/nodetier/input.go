@@ -25,7 +25,7 @@ import (
 // Admit completes a pod as the admission plugins do. created is false for one that replaces another.
 func (t *Tier) Admit(p *corev1.Pod, created bool) error {
 	if created {
-		t.prioritize(p)
+		_ = admission.Prioritize(p, maps.Values(t.classes)) // a class that is not there may come later, in a file of manifests
 	}
 	return admission.AdmitPod(p, created, t.annotations[p.Namespace], t.settings)
 }

@@ -34,7 +34,7 @@ func TestAPodHasThePriorityOfItsClass(t *testing.T) {
 		return w.Nodes().Pod(messages.NamePod("d", name))
 	}
 	require.Nil(t, pod("a", "", nil).Spec.Priority, "there is no default")
-	require.Nil(t, pod("b", "high", nil).Spec.Priority, "there is no such class")
+	require.Nil(t, pod("b", "high", nil).Spec.Priority, "there is no such class yet")
 	require.NoError(t, w.Apply(class("high", 7, false)))
 	require.NoError(t, w.Apply(class("usual", 5, true)))
 	require.NoError(t, w.Apply(class("lower", 3, true)))

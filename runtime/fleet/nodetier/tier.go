@@ -79,7 +79,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
 		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, follows: c.Follows, epoch: c.Start,
 		owners: map[messages.OwnerName]*messages.OwnerSpec{}, rolled: map[messages.OwnerName]bool{}, sets: map[messages.OwnerName][]*appsv1.ReplicaSet{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
-		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{}, classes: systemClasses(),
+		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{}, classes: map[string]*schedulingv1.PriorityClass{},
 	}
 	t.server = apiserver.New(apiserver.Rules{
 		AdmitNode:   func(n *corev1.Node) { admission.AdmitNode(n, t.settings) },
