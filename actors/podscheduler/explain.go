@@ -24,5 +24,6 @@ func (s *PodScheduler) Explain(now time.Time, pod messages.PodName) *podplacemen
 	}
 	s.planner.At(now)
 	x := s.planner.Explain(e.kind.shape, string(pod))
+	x.Why = s.orPreempts(e.view.Priority, x.Why)
 	return &x
 }
