@@ -127,7 +127,7 @@ func (r *Removal) unused(ctx context.Context) error {
 	return fmt.Errorf("%s%s would be deleted with their kinds: delete them, or give --delete-objects", strings.Join(there, ", "), more)
 }
 
-// remove deletes an object; nil: it is not there.
+// remove deletes an object; nil: it is not there, or is being deleted.
 func (r *Removal) remove(ctx context.Context, o *unstructured.Unstructured) (*Step, error) {
 	of := catalog.Of(api.KeyOf(o))
 	is, err := r.Client.Get(ctx, of, o.GetNamespace(), o.GetName())
@@ -136,6 +136,8 @@ func (r *Removal) remove(ctx context.Context, o *unstructured.Unstructured) (*St
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case is.GetDeletionTimestamp() != nil:
+		return nil, nil
 	case is.GetLabels()[LabelManaged] != Manager:
 		return &Step{Object: o, Did: "kept", Why: "leeward attach install did not make it"}, nil
 	case r.DryRun:
