@@ -119,6 +119,37 @@ func TestAServerThatAsksForAPauseGetsIt(t *testing.T) {
 	s.until("m1:2 m2:2")
 }
 
+// TestAWriteThatIsRefusedIsMadeAgain: by a webhook, for a token that has expired, or because the server fails. It comes back with pauses, and
+// the decision is written.
+func TestAWriteThatIsRefusedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for code, reason := range map[int32]metav1.StatusReason{
+		http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusInternalServerError: metav1.StatusReasonInternalError,
+	} { // order-free: each by itself
+		const times = 3
+		s := newStage(t, opted, "web")
+		a := s.acts(opted, func(_ *Config, f *faults) {
+			f.refuses = func(n int) *http.Response {
+				if n > times {
+					return nil
+				}
+				body, _ := json.Marshal(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason, Message: "the webhook says no"})
+				return &http.Response{StatusCode: int(code), Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(string(body)))}
+			}
+		}).leads()
+		require.Eventually(t, func() bool { return a.faults.count() == 1 }, 20*time.Second, time.Millisecond)
+		a.look(func(*deciding) {})
+		a.look(func(*deciding) {})
+		require.Equal(t, 1, a.faults.count(), "there is a pause")
+		require.Eventually(t, func() bool {
+			s.clock.Add(firstPause)
+			return s.is("web") == "m1:2 m2:2"
+		}, 20*time.Second, time.Millisecond)
+		require.Equal(t, times, strings.Count(a.log.String(), "a decision was not written, and is tried again"))
+		a.stop()
+	}
+}
+
 // TestOneOfSeveralActs: the second takes over when the first is gone, and goes on with what it began.
 func TestOneOfSeveralActs(t *testing.T) {
 	t.Parallel()
