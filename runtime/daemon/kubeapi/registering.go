@@ -75,5 +75,7 @@ func serveRegistering(served map[schema.GroupVersion]map[string]rest.Storage) {
 		served[rbacv1.SchemeGroupVersion][resource] = registering{served[rbacv1.SchemeGroupVersion][resource].(objects)}
 	}
 	clusters := served[catalog.Clusters.Kind.GroupVersion()]
-	clusters[catalog.Clusters.Plural] = registering{clusters[catalog.Clusters.Plural].(objects)}
+	if kept, is := clusters[catalog.Clusters.Plural].(objects); is { // an engine without Karmada's kinds has none
+		clusters[catalog.Clusters.Plural] = registering{kept}
+	}
 }
