@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/observed"
 )
@@ -68,6 +69,14 @@ func karmadaAgentRules(cluster string) []rule {
 		{verbs: []string{"update", "patch"}, groups: []string{catalog.Works.Kind.Group}, resources: []string{"works/status"}, namespace: works},
 		{verbs: []string{"get", "create"}, groups: []string{catalog.CertificateRequests.Kind.Group}, resources: []string{catalog.CertificateRequests.Plural}},
 	}
+}
+
+// mayRegister reports whether a cluster is Karmada's agent's, or may become so: it is marked so, or does not exist. Who got a certificate for
+// a name before an admin registered a cluster of that name otherwise, in push mode say, learns nothing of that cluster.
+func (w roles) mayRegister(cluster string) bool {
+	o, _ := w.engine.Table(catalog.Clusters.Name()).Get(engine.Key(catalog.Clusters.Name(), "", cluster))
+	c, exists := o.(*api.Cluster)
+	return !exists || c.Annotations[api.AnnotationAgent] == api.AgentOfKarmada
 }
 
 func electionOf(cluster string) string      { return "karmada-agent-" + cluster }

@@ -309,6 +309,10 @@ func (d *daemon) refusesKarmadasAgent(t *testing.T, a *asker) {
 	}
 	a.ask(200, "DELETE", worksPath+"/x", takesJSON, nil) // it is of no workload
 	d.asker(t, kubeapi.Admin()).ask(405, "POST", configPath+"resourceinterpreterwebhookconfigurations", takesJSON, `{"metadata":{"name":"w"}}`)
+	other := d.asker(t, kubeapi.KarmadaAgent("m2")) // which an admin registered for another agent
+	for _, path := range []string{fleetPath, secretsPath + "/m2", strings.Replace(worksPath, "m1", "m2", 1)} {
+		other.ask(403, "GET", path, takesJSON, nil)
+	}
 	d.asker(t, kubeapi.User{Name: kubeapi.KarmadaAgentPrefix + "m1"}).ask(403, "GET", worksPath, takesJSON, nil)
 	d.asker(t, kubeapi.User{Name: "m1", Groups: []string{kubeapi.KarmadaAgentGroup}}).ask(403, "GET", worksPath, takesJSON, nil)
 }

@@ -81,7 +81,7 @@ type live struct {
 }
 
 func newLive(c *Config) *live {
-	return &live{Page: c.Page, hub: picture.New(c.Engine, c.Clock), access: roles{authorize, c.Engine}, clock: c.Clock}
+	return &live{Page: c.Page, hub: picture.New(c.Engine, c.Clock), access: newRoles(c.Engine), clock: c.Clock}
 }
 
 // before serves the files to every browser, and all else by the chain of handlers that knows its users. That chain ends a connection

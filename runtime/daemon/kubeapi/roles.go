@@ -174,7 +174,7 @@ func agentRules(cluster string) []rule {
 }
 
 // rulesOf returns all that a user may do.
-func rulesOf(u user.Info) []rule {
+func (w roles) rulesOf(u user.Info) []rule {
 	groups := u.GetGroups()
 	var rules []rule
 	for _, role := range []struct {
@@ -201,7 +201,7 @@ func rulesOf(u user.Info) []rule {
 	if cluster, is := agentOf(u); is {
 		rules = append(rules, agentRules(cluster)...)
 	}
-	if cluster, is := karmadaAgentOf(u); is {
+	if cluster, is := karmadaAgentOf(u); is && w.mayRegister(cluster) {
 		rules = append(rules, karmadaAgentRules(cluster)...)
 	}
 	if isRegistrar(u) {
@@ -216,13 +216,19 @@ type roles struct {
 	engine *engine.Engine
 }
 
+func newRoles(e *engine.Engine) roles {
+	w := roles{engine: e}
+	w.AuthorizerFunc = w.authorize
+	return w
+}
+
 var (
 	_ authorizer.Authorizer   = roles{}
 	_ authorizer.RuleResolver = roles{}
 )
 
-func authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-	for _, r := range rulesOf(a.GetUser()) {
+func (w roles) authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	for _, r := range w.rulesOf(a.GetUser()) {
 		if r.allows(a) {
 			return authorizer.DecisionAllow, "", nil
 		}
@@ -268,7 +274,7 @@ func matchesPath(pattern, path string) bool {
 func (w roles) RulesFor(_ context.Context, u user.Info, namespace string) ([]authorizer.ResourceRuleInfo, []authorizer.NonResourceRuleInfo, bool, error) {
 	var resources []authorizer.ResourceRuleInfo
 	var paths []authorizer.NonResourceRuleInfo
-	for _, r := range rulesOf(u) {
+	for _, r := range w.rulesOf(u) {
 		switch {
 		case len(r.paths) > 0:
 			paths = append(paths, &authorizer.DefaultNonResourceRuleInfo{Verbs: r.verbs, NonResourceURLs: r.paths})

@@ -191,7 +191,7 @@ func (s *Server) build() error {
 	codecs := serializer.NewCodecFactory(scheme)
 	generic := server.NewConfig(codecs)
 	generic.EffectiveVersion = asKubernetes{compatibility.DefaultBuildEffectiveVersion()}
-	access := roles{authorize, s.config.Engine}
+	access := newRoles(s.config.Engine)
 	generic.AdmissionControl = admission.NewChainHandler(lifecycle{s.config.Engine, access}, ownWrites{}, customRules{s.config.Engine, defaultCustomBounds})
 	generic.EnableProfiling = false
 	generic.ShutdownWatchTerminationGracePeriod, generic.LivezGracePeriod = watchesEnd, beginsWithin
