@@ -56,7 +56,10 @@ func (s *Server) tokens() (known []authenticator.Token, err error) {
 	if err != nil {
 		return nil, err
 	}
-	known = append(known, own, bootstrapTokens{s.config.Engine, s.config.Clock})
+	known = append(known, own)
+	if ofFleet(s.config.Engine) {
+		known = append(known, bootstrapTokens{s.config.Engine, s.config.Clock})
+	}
 	file := filepath.Join(s.config.DataDir, "tokens.csv")
 	switch listed, err := tokenfile.NewCSV(file); {
 	case err == nil:

@@ -74,6 +74,9 @@ func karmadaAgentRules(cluster string) []rule {
 // mayRegister reports whether a cluster is Karmada's agent's, or may become so: it is marked so, or does not exist. Who got a certificate for
 // a name before an admin registered a cluster of that name otherwise, in push mode say, learns nothing of that cluster.
 func (w roles) mayRegister(cluster string) bool {
+	if !ofFleet(w.engine) {
+		return false
+	}
 	o, _ := w.engine.Table(catalog.Clusters.Name()).Get(engine.Key(catalog.Clusters.Name(), "", cluster))
 	c, exists := o.(*api.Cluster)
 	return !exists || c.Annotations[api.AnnotationAgent] == api.AgentOfKarmada

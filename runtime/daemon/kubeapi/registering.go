@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -67,6 +69,29 @@ func (r registering) Create(ctx context.Context, o runtime.Object, validate rest
 		return asIfCreated(o)
 	}
 	return r.objects.Create(ctx, o, validate, options)
+}
+
+// ofFleet reports whether an engine keeps a fleet: other servers have nothing for agents.
+func ofFleet(e *engine.Engine) bool { return e.Table(catalog.Clusters.Name()) != nil }
+
+// serveKarmada serves what Karmada's agents and karmadactl ask for, beside the kinds of a fleet.
+func (s *Server) serveKarmada(keeps *keeper, served map[schema.GroupVersion]map[string]rest.Storage) error {
+	webhooks, err := keeps.webhooks()
+	if err != nil {
+		return err
+	}
+	place(served, webhookConfigurations.version(), webhookConfigurations.Plural, webhooks)
+	requests, err := keeps.serve(certificateRequests)
+	if err != nil {
+		return err
+	}
+	place(served, certificateRequests.version(), certificateRequests.Plural, requesting{
+		readOnly{requests[certificateRequests.Plural].(objects).Store, certificateRequests}, s,
+	})
+	core := served[corev1.SchemeGroupVersion]
+	core["configmaps"] = configMaps{core["configmaps"].(objects), s}
+	serveRegistering(served)
+	return nil
 }
 
 // serveRegistering has karmadactl register find what it asks for.

@@ -270,21 +270,10 @@ func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[stri
 	if s.config.Answer != nil {
 		place(served, leewardVersion, "failoverpreviews", review[*api.FailoverPreview]{singular: "failoverpreview", answer: s.answer})
 	}
-	webhooks, err := keeps.webhooks()
-	if err != nil {
-		return err
+	if !ofFleet(s.config.Engine) {
+		return nil
 	}
-	place(served, webhookConfigurations.version(), webhookConfigurations.Plural, webhooks)
-	requests, err := keeps.serve(certificateRequests)
-	if err != nil {
-		return err
-	}
-	place(served, certificateRequests.version(), certificateRequests.Plural, requesting{
-		readOnly{requests[certificateRequests.Plural].(objects).Store, certificateRequests}, s,
-	})
-	core["configmaps"] = configMaps{core["configmaps"].(objects), s}
-	serveRegistering(served)
-	return nil
+	return s.serveKarmada(keeps, served)
 }
 
 func (s *Server) answer(ctx context.Context, p *api.FailoverPreview) error {

@@ -1,9 +1,11 @@
 package kubeapi
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +32,11 @@ func TestAViewerWhoDoesNotReadIsNotWaitedFor(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	now := clock.New()
 	l := newLive(&Config{Engine: e, Clock: now, Page: &Page{}})
+	ctx, stop := context.WithCancel(t.Context())
+	var runs sync.WaitGroup
+	runs.Go(func() { l.hub.Run(ctx) })
+	defer runs.Wait()
+	defer stop()
 	for range picture.MostOfUser + 1 { // each leaves its place to the next
 		w, began := &stuck{ResponseWriter: httptest.NewRecorder()}, now.Now()
 		require.NoError(t, l.watch(w, httptest.NewRequest(http.MethodGet, watchPath, nil), "ada"))
