@@ -38,7 +38,7 @@ type balk struct {
 }
 
 func (m *balk) RoundTrip(r *http.Request) (*http.Response, error) {
-	said := ""
+	var said string
 	code := http.StatusForbidden
 	switch {
 	case m.of.expired.Load():

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
@@ -32,6 +33,7 @@ type Fast struct {
 	renewals int
 	down     bool
 	listed   []time.Time
+	clock    clock.Clock
 }
 
 // fastKind are the objects of one resource, "/apis/apps/v1/deployments", by namespace and name, and all changes of them in order.
@@ -64,7 +66,7 @@ var fastKinds = map[string]map[string]string{
 
 // NewFast serves until the test ends.
 func NewFast(t testing.TB) *Fast {
-	s := &Fast{kinds: map[string]*fastKind{}}
+	s := &Fast{kinds: map[string]*fastKind{}, clock: clock.New()}
 	s.changed = sync.NewCond(&s.mu)
 	for version, resources := range fastKinds { // order-free: each by itself
 		for resource := range resources {
@@ -232,7 +234,7 @@ func (s *Fast) answer(r *http.Request, k *fastKind, kind, key string, body []byt
 	switch {
 	case r.Method == http.MethodGet && (key == "" || strings.HasSuffix(key, "/")):
 		if strings.HasSuffix(kind, "/works") {
-			s.listed = append(s.listed, time.Now())
+			s.listed = append(s.listed, s.clock.Now())
 			s.changed.Broadcast()
 		}
 		return s.list(k, kind, key)
