@@ -144,6 +144,7 @@ func BenchmarkReturn(b *testing.B) {
 	hub.AwaitLists(agents)
 	for b.Loop() {
 		hub.Down(true)
+		hub.AwaitRefused(agents)
 		time.Sleep(away)
 		back := time.Now()
 		hub.Down(false)

@@ -32,6 +32,8 @@ type Fast struct {
 	statuses int
 	renewals int
 	down     bool
+	cuts     int
+	refused  map[string]bool
 	listed   []time.Time
 	clock    clock.Clock
 }
@@ -151,9 +153,27 @@ func (s *Fast) AwaitRenewals(n int) {
 func (s *Fast) Down(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down = is
-	s.listed = nil
+	s.down, s.listed, s.refused = is, nil, map[string]bool{}
+	s.cuts++ // also of a watch that sees nothing of a short time
 	s.changed.Broadcast()
+}
+
+// AwaitRefused waits until the Works of so many clusters were asked for in vain since it went down.
+func (s *Fast) AwaitRefused(clusters int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		n := 0
+		for asked := range s.refused { // order-free: a count
+			if strings.Contains(asked, "/works ") {
+				n++
+			}
+		}
+		if n >= clusters {
+			return
+		}
+		s.changed.Wait()
+	}
 }
 
 // AwaitLists waits until lists of Works were asked for so often since it came back, and says when each was.
@@ -209,16 +229,20 @@ func (s *Fast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		discover(w, r.URL.Path)
 		return
 	}
+	s.mu.Lock()
+	if s.down {
+		s.refused[kind+" "+key] = true
+		s.changed.Broadcast()
+		s.mu.Unlock()
+		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+		return
+	}
+	s.mu.Unlock()
 	if r.URL.Query().Get("watch") != "" {
 		s.watch(w, r, k, key)
 		return
 	}
 	s.mu.Lock()
-	if s.down {
-		s.mu.Unlock()
-		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
-		return
-	}
 	answer := s.answer(r, k, kind, key, body, ofStatus)
 	s.mu.Unlock()
 	if answer == nil {
@@ -334,16 +358,17 @@ func (s *Fast) watch(w http.ResponseWriter, r *http.Request, k *fastKind, namesp
 		s.changed.Broadcast()
 	}()
 	s.mu.Lock()
+	cuts := s.cuts
 	next, _ := slices.BinarySearchFunc(k.log, from+1, func(c fastChange, v int) int { return c.version - v })
 	s.mu.Unlock()
 	_ = http.NewResponseController(w).Flush()
 	for {
 		s.mu.Lock()
-		for next == len(k.log) && !s.closed && !s.down && r.Context().Err() == nil {
+		for next == len(k.log) && !s.closed && s.cuts == cuts && r.Context().Err() == nil {
 			s.changed.Wait()
 		}
 		news := k.log[next:]
-		ended := s.closed || s.down || r.Context().Err() != nil
+		ended := s.closed || s.cuts != cuts || r.Context().Err() != nil
 		s.mu.Unlock()
 		if ended {
 			return
