@@ -35,7 +35,8 @@ func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 		case n > 2:
 			others = fmt.Sprintf(" (as do %d other files)", n-1)
 		}
-		return nil, problem(r.holders[0], "holds a Scenario"+others+", which can only be named alone, or be chosen with --scenario") // what else is wrong may follow from that
+		r.problems = slices.DeleteFunc(r.problems, func(p *manifest.Problem) bool { return slices.Contains(r.holders, p.File) }) // which may follow from that
+		r.problems = append(r.problems, problem(r.holders[0], "holds a Scenario"+others+", which can only be named alone, or be chosen with --scenario")...)
 	}
 	if len(r.problems) == 0 && len(r.objects) == 0 {
 		r.problems = problem(files[0], "holds no manifest")

@@ -52,7 +52,7 @@ func (c *Config) byName(ctx context.Context) (*Difference, error) {
 		}
 	}
 	if len(d.Scenarios) == 0 {
-		return nil, &assess.Invalid{Problem: fmt.Errorf("no scenario of a fleet has the same name on both sides: A has %s, as %s, B has %s, as %s", spelling.Count(len(c.A.Fleets), "scenario"), c.A.Fleets[0].Name, spelling.Count(len(c.B.Fleets), "scenario"), c.B.Fleets[0].Name)}
+		return nil, &assess.Invalid{Problem: fmt.Errorf("no scenario has the same name on both sides: A has %s, as %s, B has %s, as %s", spelling.Count(len(c.A.Fleets), "scenario"), c.A.Fleets[0].Name, spelling.Count(len(c.B.Fleets), "scenario"), c.B.Fleets[0].Name)}
 	}
 	return d, nil
 }
