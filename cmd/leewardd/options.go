@@ -15,7 +15,6 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/cmd/internal/logging"
 	"leeward/messages"
-	"leeward/messages/lists"
 	"leeward/runtime/fleet/config"
 )
 
@@ -206,8 +205,12 @@ func (r *configuration) set(flag *pflag.Flag, o config.Override) error {
 	return nil
 }
 
-func texts(values []any) []string {
-	return lists.Of(values, func(v any) string { return fmt.Sprint(v) })
+// texts are values as flags take them; of none nil, as of a flag that was not given.
+func texts(values []any) (all []string) {
+	for _, v := range values {
+		all = append(all, fmt.Sprint(v))
+	}
+	return all
 }
 
 // copyValue gives a flag the value of another of its type.
