@@ -66,6 +66,12 @@ func TestConditionsAskForNoScheduleTaints(t *testing.T) {
 		"what is there stays": {
 			taints: []string{k + "not-ready:NoSchedule"}, conditions: []string{"Ready", "False"},
 		},
+		"what is there stays, with the value that people gave it": {
+			taints: []string{k + "not-ready=mine:NoSchedule"}, conditions: []string{"Ready", "False"},
+		},
+		"the same key with another effect is not enough": {
+			taints: []string{k + "not-ready:NoExecute"}, conditions: []string{"Ready", "False"}, add: []string{k + "not-ready:NoSchedule"}, because: []string{"Ready=False"},
+		},
 		"from False to Unknown": {
 			taints: []string{k + "not-ready:NoSchedule"}, conditions: []string{"Ready", "Unknown"},
 			add: []string{k + "unreachable:NoSchedule"}, because: []string{"Ready=Unknown", "Ready=Unknown"}, remove: []string{k + "not-ready:NoSchedule"},

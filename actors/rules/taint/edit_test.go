@@ -72,6 +72,18 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+func TestEditsOfNoTaints(t *testing.T) {
+	one := corev1.Taint{Key: "a", Effect: noSchedule}
+	after, changed := taint.Add(nil, one)
+	require.Equal(t, taints{one}, taints(after))
+	require.True(t, changed)
+	for _, effect := range []corev1.TaintEffect{noSchedule, ""} {
+		after, changed = taint.Remove(nil, "a", effect)
+		require.Empty(t, after)
+		require.False(t, changed)
+	}
+}
+
 func TestEditsNeverShareAnArrayWithSpareCapacity(t *testing.T) {
 	roomy := make([]corev1.Taint, 1, 8)
 	roomy[0] = corev1.Taint{Key: "a", Effect: noSchedule}

@@ -27,6 +27,8 @@ func TestParse(t *testing.T) {
 		{"a removal of every effect", []string{"key1-"}, nil, taints{{Key: "key1"}}},
 		{"a removal ignores the value", []string{"key1=value1:NoExecute-"}, nil, taints{{Key: "key1", Effect: noExecute}}},
 		{"seed 002: its third example is a removal", []string{"key2:NoExecute-"}, nil, taints{{Key: "key2", Effect: noExecute}}},
+		{"several of each, in their order", []string{"a=1:NoSchedule", "b:NoExecute", "c=:NoSchedule-", "d-"},
+			taints{{Key: "a", Value: "1", Effect: noSchedule}, {Key: "b", Effect: noExecute}}, taints{{Key: "c", Effect: noSchedule}, {Key: "d"}}},
 		{"one effect comes, the other goes", []string{"a:NoSchedule", "a:NoExecute-"}, taints{{Key: "a", Effect: noSchedule}}, taints{{Key: "a", Effect: noExecute}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,6 +46,7 @@ func TestParseRefusesAsKubectlDoes(t *testing.T) {
 		want  string // the whole error, or its beginning where it ends in "…"
 	}{
 		{"nothing", nil, "at least one taint update is required"},
+		{"an empty spec", []string{""}, "invalid taint spec: …"},
 		{"an unknown effect", []string{"k1=v1:Bogus"}, "invalid taint effect: Bogus, unsupported taint effect"},
 		{"an unknown effect to remove", []string{"k1:Bogus-"}, "invalid taint effect: Bogus, unsupported taint effect"},
 		{"an empty effect", []string{"k1:"}, "invalid taint effect: , unsupported taint effect"},
@@ -56,6 +59,11 @@ func TestParseRefusesAsKubectlDoes(t *testing.T) {
 		{"a key with a space", []string{"a b:NoSchedule"}, "invalid taint spec: a b:NoSchedule…"},
 		{"a key beyond 63 without a prefix", []string{strings.Repeat("k", 64) + ":NoSchedule"}, "invalid taint spec: kk…"},
 		{"a value beyond 63", []string{"k=" + strings.Repeat("v", 64) + ":NoSchedule"}, "invalid taint spec: k=vv…"},
+		{"a value with a sign", []string{"k=50%:NoSchedule"}, "invalid taint spec: k=50%:NoSchedule…"},
+		{"a value beyond ASCII", []string{"k=grün:NoSchedule"}, "invalid taint spec: k=grün:NoSchedule…"},
+		{"a value with a backslash", []string{`k=a\b:NoSchedule`}, `invalid taint spec: k=a\b:NoSchedule…`},
+		{"a value that begins with a dot", []string{"k=.v:NoSchedule"}, "invalid taint spec: k=.v:NoSchedule…"},
+		{"a value that ends in a minus", []string{"k=v-:NoSchedule"}, "invalid taint spec: k=v-:NoSchedule…"},
 		{"a negative number is no label value", []string{"k=-5:NoSchedule"}, "invalid taint spec: k=-5:NoSchedule…"},
 		{"the same key and effect twice", []string{"k6=a:NoSchedule", "k6=b:NoSchedule"}, "duplicated taints with the same key and effect: {k6 b NoSchedule <nil>}"},
 		{"added and removed", []string{"k6:NoSchedule", "k6-"}, "can not both modify and remove the following taint(s) in the same command: k6="},

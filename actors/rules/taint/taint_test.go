@@ -36,6 +36,7 @@ func TestOneTolerationCoversOneTaint(t *testing.T) {
 		want bool
 	}{
 		{"no operator means Equal", corev1.Toleration{Key: "a", Value: "v"}, "a=v:NoExecute", true},
+		{"Equal, and the value is the same", corev1.Toleration{Key: "a", Operator: "Equal", Value: "v", Effect: noSchedule}, "a=v:NoSchedule", true},
 		{"Equal asks for the same value", corev1.Toleration{Key: "a", Operator: "Equal"}, "a=v:NoExecute", false},
 		{"Exists asks for no value", corev1.Toleration{Key: "a", Operator: "Exists"}, "a=v:NoExecute", true},
 		{"Exists ignores a value of its own", corev1.Toleration{Key: "a", Operator: "Exists", Value: "x"}, "a=v:NoExecute", true},
@@ -69,15 +70,20 @@ func TestNumbersCompareOnlyWhereBothAreNumbers(t *testing.T) {
 		{"zero is a number", "0", "Gt", "-1", true},
 		{"a toleration may be negative", "5", "Lt", "-5", false},
 		{"minus zero is none", "5", "Gt", "-0", false},
+		{"both may be negative", "-50", "Gt", "-100", true},
 		{"leading zeros are none", "0899", "Lt", "900", false},
 		{"nothing is none", "", "Lt", "900", false},
 		{"nothing to compare with is none", "5", "Lt", "", false},
 		{"a lone minus is none", "5", "Gt", "-", false},
 		{"a plus is none", "5", "Gt", "+1", false},
+		{"nor is a plus before the taint's", "+1", "Lt", "900", false},
+		{"spaces are none", " 200 ", "Lt", "900", false},
 		{"a decimal point is none", "1.5", "Lt", "900", false},
 		{"a word is none", "high", "Gt", "1", false},
+		{"a word to compare with is none", "5", "Gt", "low", false},
 		{"the largest number", "9223372036854775807", "Gt", "9223372036854775806", true},
 		{"one above the largest", "9223372036854775808", "Gt", "0", false},
+		{"the smallest number of a taint", "-9223372036854775808", "Lt", "0", true},
 		{"the smallest number", "0", "Gt", "-9223372036854775808", true},
 		{"one below the smallest", "0", "Gt", "-9223372036854775809", false},
 		{"far beyond", "99999999999999999999999", "Gt", "0", false},
@@ -100,6 +106,7 @@ func TestTheFirstUntoleratedTaintIsNamed(t *testing.T) {
 		want  int
 	}{
 		{"no taints", nil, nil, -1},
+		{"a toleration of nothing that is there", nil, []corev1.Toleration{{Key: "a", Operator: "Exists"}}, -1},
 		{"no tolerations", []string{"a:NoSchedule"}, nil, 0},
 		{"PreferNoSchedule repels nobody", []string{"a:PreferNoSchedule"}, nil, -1},
 		{"the second is not tolerated", []string{"a:NoSchedule", "b:NoExecute"}, []corev1.Toleration{{Key: "a", Operator: "Exists"}}, 1},
@@ -111,8 +118,9 @@ func TestTheFirstUntoleratedTaintIsNamed(t *testing.T) {
 			require.Equal(t, c.want, taint.FirstUntolerated(read(t, c.specs...), c.tols, false))
 		})
 	}
-	require.Equal(t, 0, taint.FirstUntolerated([]corev1.Taint{{Key: "n", Value: "5", Effect: noSchedule}},
-		[]corev1.Toleration{{Key: "n", Operator: "Gt", Value: "1"}}, false), "numbers are off unless asked for")
+	above := []corev1.Toleration{{Key: "n", Operator: "Gt", Value: "1"}}
+	require.Equal(t, 0, taint.FirstUntolerated(read(t, "n=5:NoSchedule"), above, false), "numbers are off unless asked for")
+	require.Equal(t, 3, taint.FirstUntolerated(read(t, "n=5:NoSchedule", "n=2:NoExecute", "n=high:PreferNoSchedule", "m=0:NoSchedule"), above, true))
 }
 
 // FuzzToleratesAsKubernetesDoes holds the rule to the one of k8s.io/api.
