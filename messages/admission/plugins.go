@@ -51,7 +51,7 @@ func AdmitPod(p *corev1.Pod, created bool, annotations map[string]string, s *mes
 		}
 		tolerations = withNamespaceDefaults(p, tolerations, created, defaults)
 	}
-	if s.ExtendedResourceToleration && created {
+	if s.ExtendedResourceToleration {
 		for _, name := range extendedResources(&p.Spec) {
 			tolerations = addOrUpdate(tolerations, exists(name, corev1.TaintEffectNoSchedule))
 		}
@@ -134,7 +134,7 @@ func annotated(annotations map[string]string, key string) (list []corev1.Tolerat
 }
 
 // Covers reports whether a toleration covers all that another does, for as long: its key, or every key; its effect, or every effect; its value, or
-// every value; with NoExecute, no fewer seconds. Nothing but the same covers an operator Lt or Gt by value.
+// every value; with NoExecute, no fewer seconds. No operator is Equal. Nothing but the same covers an operator Lt or Gt by value.
 func Covers(outer, inner *corev1.Toleration) bool {
 	switch {
 	case equality.Semantic.DeepEqual(outer, inner):

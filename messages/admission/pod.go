@@ -2,10 +2,12 @@ package admission
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -68,13 +70,24 @@ func validatePodOperator(t *corev1.Toleration, numeric bool, toleration *field.P
 		return nil
 	case t.Operator == corev1.TolerationOpExists:
 		if t.Value != "" {
-			return field.ErrorList{field.Invalid(at, *t, "value must be empty when `operator` is 'Exists'")}
+			return field.ErrorList{field.Invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")}
 		}
 		return nil
 	case isNumeric(t.Operator) && numeric:
-		return validateNumber(t.Value, toleration.Child("value"))
+		return validatePodNumber(t.Value, toleration.Child("value"))
 	}
 	return field.ErrorList{field.NotSupported(at, t.Operator, tolerationOperators(isNumeric(t.Operator)))}
+}
+
+// validatePodNumber wants what validateNumber wants. It may find two faults of one value.
+func validatePodNumber(value string, at *field.Path) (errs field.ErrorList) {
+	for _, bad := range content.IsDecimalInteger(value) {
+		errs = append(errs, field.Invalid(at, value, bad))
+	}
+	if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+		errs = append(errs, field.Invalid(at, value, err.Error()))
+	}
+	return errs
 }
 
 // validatePodChange wants every toleration that a pod had to be there still; only its tolerationSeconds may be others. More may be added.

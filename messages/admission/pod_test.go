@@ -2,6 +2,8 @@ package admission_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,11 +28,15 @@ func TestTolerationsOfAPodAreAppendOnly(t *testing.T) {
 	const refused = "spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"
 	const had = "{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 6}"
 	for name, c := range map[string]struct{ old, next, want string }{
-		"as it was":         {had, had, ""},
-		"other seconds":     {had, "{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 1}", ""},
-		"no seconds":        {had, "{key: a, operator: Exists, effect: NoExecute}", ""},
-		"one more, first":   {had, "{key: b, operator: Exists}, " + had, ""},
-		"another order":     {had + ", {key: b}", "{key: b}, " + had, ""},
+		"as it was":       {had, had, ""},
+		"other seconds":   {had, "{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 1}", ""},
+		"no seconds":      {had, "{key: a, operator: Exists, effect: NoExecute}", ""},
+		"one more, first": {had, "{key: b, operator: Exists}, " + had, ""},
+		"another order":   {had + ", {key: b}", "{key: b}, " + had, ""},
+		"one more that is invalid": {
+			had, had + ", {key: b, operator: Exists, effect: NoSchedule, tolerationSeconds: 3}",
+			`spec.tolerations[1].effect: Invalid value: "NoSchedule": effect must be 'NoExecute' when ` + "`tolerationSeconds` is set",
+		},
 		"gone":              {had, "", refused},
 		"another effect":    {had, "{key: a, operator: Exists}", refused},
 		"another value":     {"{key: a, value: x}", "{key: a, value: z}", refused},
@@ -116,10 +122,14 @@ func short(list []corev1.Toleration) string {
 func TestDefaultTolerationSeconds(t *testing.T) {
 	const both, key = "not-ready:NoExecute:300 unreachable:NoExecute:300", "node.kubernetes.io/not-ready"
 	for name, c := range map[string]struct{ tolerations, want string }{
-		"none":                           {"", both},
-		"of another key":                 {"{key: k, operator: Exists}", "k: " + both},
-		"for another time":               {"{key: " + key + ", operator: Exists, effect: NoExecute, tolerationSeconds: 60}", "not-ready:NoExecute:60 unreachable:NoExecute:300"},
-		"forever":                        {"{key: " + key + ", operator: Exists, effect: NoExecute}", "not-ready:NoExecute unreachable:NoExecute:300"},
+		"none":             {"", both},
+		"of another key":   {"{key: k, operator: Exists}", "k: " + both},
+		"for another time": {"{key: " + key + ", operator: Exists, effect: NoExecute, tolerationSeconds: 60}", "not-ready:NoExecute:60 unreachable:NoExecute:300"},
+		"forever":          {"{key: " + key + ", operator: Exists, effect: NoExecute}", "not-ready:NoExecute unreachable:NoExecute:300"},
+		"of both": {
+			"{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 5}, {key: " + key + ", operator: Exists, effect: NoExecute, tolerationSeconds: 6}",
+			"unreachable:NoExecute:5 not-ready:NoExecute:6",
+		},
 		"of every effect":                {"{key: " + key + ", operator: Exists}", "not-ready: unreachable:NoExecute:300"},
 		"of NoSchedule only":             {"{key: " + key + ", operator: Exists, effect: NoSchedule}", "not-ready:NoSchedule " + both},
 		"everything":                     {"{operator: Exists}", ":"},
@@ -159,8 +169,11 @@ func TestPodTolerationRestriction(t *testing.T) {
 		update                  bool
 		want, refused           string
 	}{
-		"no annotations, best effort":       {"", "", "tolerations: [{key: k, operator: Exists}]", false, "k:", ""},
-		"no annotations, burstable":         {"", "", "tolerations: []" + busy, false, "memory-pressure:NoSchedule", ""},
+		"no annotations, best effort": {"", "", "tolerations: [{key: k, operator: Exists}]", false, "k:", ""},
+		"no annotations, burstable":   {"", "", "tolerations: []" + busy, false, "memory-pressure:NoSchedule", ""},
+		"no annotations, guaranteed": {
+			"", "", "tolerations: [], containers: [{name: c, resources: {limits: {cpu: 1, memory: 1Gi}}}]", false, "memory-pressure:NoSchedule", "",
+		},
 		"memory pressure tolerated already": {"", "", "tolerations: [{operator: Exists}]" + busy, false, ":", ""},
 		"a default":                         {team, "", "tolerations: []", false, "team=a:NoSchedule", ""},
 		"a default behind the pod's own":    {team, "", "tolerations: [{key: team, value: b, effect: NoSchedule}]", false, "team=b:NoSchedule team=a:NoSchedule", ""},
@@ -171,8 +184,13 @@ func TestPodTolerationRestriction(t *testing.T) {
 		"memory pressure on update, too":    {team, "", "tolerations: []" + busy, true, "memory-pressure:NoSchedule", ""},
 		"allowed":                           {team, allowTeam, "tolerations: []" + busy, false, "team=a:NoSchedule memory-pressure:NoSchedule", ""},
 		"not allowed":                       {team, allowTeam, "tolerations: [{key: x, operator: Exists, effect: NoSchedule}]", false, "", conflict},
-		"everything is not allowed":         {team, allowTeam, "tolerations: [{operator: Exists}]", false, "", conflict},
-		"an empty allow-list allows all":    {"", "[]", "tolerations: [{operator: Exists}]", false, ":", ""},
+		"a default that is not allowed":     {team, `[{"key":"team","value":"b","effect":"NoSchedule"}]`, "tolerations: []", false, "", conflict},
+		"each within another entry": {
+			"", `[{"key":"a","operator":"Exists"},{"key":"b","operator":"Equal","value":"x"}]`, "tolerations: [{key: b, operator: Equal, value: x, effect: NoExecute}, {key: a, value: z}]", false,
+			"b=x:NoExecute a=z:", "",
+		},
+		"everything is not allowed":      {team, allowTeam, "tolerations: [{operator: Exists}]", false, "", conflict},
+		"an empty allow-list allows all": {"", "[]", "tolerations: [{operator: Exists}]", false, ":", ""},
 		"no more seconds than allowed": {
 			"", `[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":60}]`, "tolerations: [{key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 61}]", false, "", conflict,
 		},
@@ -213,31 +231,88 @@ func TestPodTolerationRestriction(t *testing.T) {
 	}
 }
 
+// What each toleration covers of all of them, besides itself.
+func TestCovers(t *testing.T) {
+	seconds := func(s int64) *int64 { return &s }
+	all := map[string]corev1.Toleration{
+		"*":            {Operator: "Exists"},
+		"*:NS":         {Operator: "Exists", Effect: "NoSchedule"},
+		"*:NE":         {Operator: "Exists", Effect: "NoExecute"},
+		"rack":         {Key: "rack", Operator: "Exists"},
+		"rack=7":       {Key: "rack", Operator: "Equal", Value: "7"},
+		"rack=7 too":   {Key: "rack", Value: "7"},
+		"rack>7":       {Key: "rack", Operator: "Gt", Value: "7"},
+		"rack:NS":      {Key: "rack", Operator: "Exists", Effect: "NoSchedule"},
+		"rack=7:NS":    {Key: "rack", Operator: "Equal", Value: "7", Effect: "NoSchedule"},
+		"rack=8:NS":    {Key: "rack", Operator: "Equal", Value: "8", Effect: "NoSchedule"},
+		"room:NS":      {Key: "room", Operator: "Exists", Effect: "NoSchedule"},
+		"room=8:NS":    {Key: "room", Operator: "Equal", Value: "8", Effect: "NoSchedule"},
+		"rack:PNS":     {Key: "rack", Operator: "Exists", Effect: "PreferNoSchedule"},
+		"rack:NE":      {Key: "rack", Operator: "Exists", Effect: "NoExecute"},
+		"rack=7:NE":    {Key: "rack", Operator: "Equal", Value: "7", Effect: "NoExecute"},
+		"rack:NE 9s":   {Key: "rack", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: seconds(9)},
+		"rack:NE 0s":   {Key: "rack", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: seconds(0)},
+		"rack=7:NE 9s": {Key: "rack", Operator: "Equal", Value: "7", Effect: "NoExecute", TolerationSeconds: seconds(9)},
+	}
+	covered := map[string]string{
+		"*":          "*:NE *:NS rack rack:NE rack:NE 0s rack:NE 9s rack:NS rack:PNS rack=7 rack=7 too rack=7:NE rack=7:NE 9s rack=7:NS rack=8:NS rack>7 room:NS room=8:NS",
+		"*:NS":       "rack:NS rack=7:NS rack=8:NS room:NS room=8:NS",
+		"*:NE":       "rack:NE rack:NE 0s rack:NE 9s rack=7:NE rack=7:NE 9s",
+		"rack":       "rack:NE rack:NE 0s rack:NE 9s rack:NS rack:PNS rack=7 rack=7 too rack=7:NE rack=7:NE 9s rack=7:NS rack=8:NS rack>7",
+		"rack=7":     "rack=7 too rack=7:NE rack=7:NE 9s rack=7:NS",
+		"rack=7 too": "rack=7 rack=7:NE rack=7:NE 9s rack=7:NS",
+		"rack:NS":    "rack=7:NS rack=8:NS",
+		"room:NS":    "room=8:NS",
+		"rack:NE":    "rack:NE 0s rack:NE 9s rack=7:NE rack=7:NE 9s",
+		"rack=7:NE":  "rack=7:NE 9s",
+		"rack:NE 9s": "rack:NE 0s rack=7:NE 9s",
+	}
+	for _, outer := range slices.Sorted(maps.Keys(all)) {
+		var found []string
+		for _, inner := range slices.Sorted(maps.Keys(all)) {
+			o, i := all[outer], all[inner]
+			if is := admission.Covers(&o, &i); inner == outer {
+				require.True(t, is, "%s covers itself", outer)
+			} else if is {
+				found = append(found, inner)
+			}
+		}
+		require.Equal(t, covered[outer], strings.Join(found, " "), outer)
+	}
+}
+
 func TestExtendedResourceToleration(t *testing.T) {
 	needs := func(resources string) string {
 		return "containers: [{name: c, resources: {requests: {" + resources + "}}}]"
 	}
 	for name, c := range map[string]struct{ spec, want string }{
-		"nothing":                        {"containers: [{name: c}]", ""},
-		"processor and memory":           {needs("cpu: 1, memory: 1Gi, ephemeral-storage: 1Gi, hugepages-2Mi: 2Mi"), ""},
-		"Kubernetes' own":                {needs("kubernetes.io/x: 1, attachable-volumes.kubernetes.io/y: 1"), ""},
-		"a device":                       {needs("example.com/gpu: 1"), "example.com/gpu:NoSchedule"},
-		"several, in order":              {needs("z.example.com/b: 1, example.com/a: 1"), "example.com/a:NoSchedule z.example.com/b:NoSchedule"},
-		"a quota's prefix is none":       {needs("requests.example.com/gpu: 1"), ""},
-		"a limit is no request":          {"containers: [{name: c, resources: {limits: {example.com/gpu: 1}}}]", ""},
-		"init containers":                {"containers: [], initContainers: [{name: i, resources: {requests: {example.com/gpu: 1}}}]", "example.com/gpu:NoSchedule"},
-		"tolerated already":              {needs("example.com/gpu: 1") + ", tolerations: [{key: example.com/gpu, operator: Exists, effect: NoSchedule}]", "example.com/gpu:NoSchedule"},
-		"tolerated for another effect":   {needs("example.com/gpu: 1") + ", tolerations: [{key: example.com/gpu, operator: Exists}]", "example.com/gpu: example.com/gpu:NoSchedule"},
+		"nothing":                      {"containers: [{name: c}]", ""},
+		"processor and memory":         {needs("cpu: 1, memory: 1Gi, ephemeral-storage: 1Gi, hugepages-2Mi: 2Mi"), ""},
+		"Kubernetes' own":              {needs("kubernetes.io/x: 1, attachable-volumes.kubernetes.io/y: 1"), ""},
+		"a device":                     {needs("example.com/gpu: 1"), "example.com/gpu:NoSchedule"},
+		"several, in order":            {needs("z.example.com/b: 1, example.com/a: 1"), "example.com/a:NoSchedule z.example.com/b:NoSchedule"},
+		"a quota's prefix is none":     {needs("requests.example.com/gpu: 1"), ""},
+		"a limit is no request":        {"containers: [{name: c, resources: {limits: {example.com/gpu: 1}}}]", ""},
+		"init containers":              {"containers: [], initContainers: [{name: i, resources: {requests: {example.com/gpu: 1}}}]", "example.com/gpu:NoSchedule"},
+		"tolerated already":            {needs("example.com/gpu: 1") + ", tolerations: [{key: example.com/gpu, operator: Exists, effect: NoSchedule}]", "example.com/gpu:NoSchedule"},
+		"tolerated for another effect": {needs("example.com/gpu: 1") + ", tolerations: [{key: example.com/gpu, operator: Exists}]", "example.com/gpu: example.com/gpu:NoSchedule"},
+		"everything tolerated already": {needs("example.com/gpu: 1") + ", tolerations: [{operator: Exists}]", ": example.com/gpu:NoSchedule"},
+		"a container and an init one": {
+			needs("cpu: 1, example.com/gpu: 1") + ", initContainers: [{name: i, resources: {requests: {memory: 1Gi, example.com/fpga: 1}}}]", "example.com/fpga:NoSchedule example.com/gpu:NoSchedule",
+		},
 		"the same in several containers": {"containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}, {name: d, resources: {requests: {example.com/gpu: 2}}}]", "example.com/gpu:NoSchedule"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := karmada()
 			s.ExtendedResourceToleration = true
 			p := pod(t, c.spec)
-			for range 2 {
-				require.NoError(t, admission.AdmitPod(p, true, nil, s))
+			for _, created := range []bool{true, false} {
+				require.NoError(t, admission.AdmitPod(p, created, nil, s))
 				require.Equal(t, c.want, short(p.Spec.Tolerations))
 			}
+			replaced := pod(t, c.spec)
+			require.NoError(t, admission.AdmitPod(replaced, false, nil, s))
+			require.Equal(t, p, replaced, "one that replaces another is completed, too")
 		})
 	}
 }

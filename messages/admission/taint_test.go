@@ -208,6 +208,9 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 			"Node\nspec: {taints: [{key: '', effect: NoSchedule}]}\n",
 			`metadata.taints[0].key: Invalid value: "": name part must be non-empty` + "\n" + `metadata.taints[0].key: Invalid value: "": ` + labelKeyRule,
 		},
+		"a node's key has no sign": {
+			"Node\nspec: {taints: [{key: a=b, effect: NoSchedule}]}\n", `metadata.taints[0].key: Invalid value: "a=b": ` + labelKeyRule,
+		},
 		"a node's effect is known": {
 			"Node\nspec: {taints: [{key: k, effect: NoRun}]}\n",
 			`metadata.taints[0].effect: Unsupported value: "NoRun": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
@@ -223,6 +226,9 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 		"a long prefix makes no key": {
 			"Node\nspec: {taints: [{key: " + strings.Repeat("p", 60) + "." + strings.Repeat("q", 60) + "/" + strings.Repeat("k", 63) + ", effect: NoExecute}]}\n",
 			"",
+		},
+		"a pod's key has no sign, either": {
+			"Pod\nspec: {containers: [], tolerations: [{key: a=b, operator: Exists}]}\n", `spec.tolerations[0].key: Invalid value: "a=b": ` + labelKeyRule,
 		},
 		"special hardware, with seconds": {
 			"Pod\nspec: {containers: [], tolerations: [{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule, tolerationSeconds: 3600}]}\n",
@@ -240,7 +246,7 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 		},
 		"Exists with a value": {
 			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Exists, value: v}]}\n",
-			`spec.tolerations[0].operator: Invalid value: {"key":"k","operator":"Exists","value":"v"}: value must be empty when ` + "`operator` is 'Exists'",
+			`spec.tolerations[0].operator: Invalid value: "v": value must be empty when ` + "`operator` is 'Exists'",
 		},
 		"an operator whose gate is off": {
 			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Gt, value: '5'}]}\n",
@@ -256,10 +262,37 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 		},
 		"a pod template": {
 			"Deployment\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [], tolerations: [{value: v, operator: Exists}]}}}\n",
-			`spec.template.spec.tolerations[0].operator: Invalid value: {"operator":"Exists","value":"v"}: value must be empty when ` + "`operator` is 'Exists'",
+			`spec.template.spec.tolerations[0].operator: Invalid value: "v": value must be empty when ` + "`operator` is 'Exists'",
 		},
 	} {
 		t.Run(name, func(t *testing.T) { requireFindings(t, c.text, c.want, c.want) })
+	}
+}
+
+func TestNumericTolerationsOfAPodAreValidatedAsInKubernetes(t *testing.T) {
+	const decimal, parse = "must be a valid decimal integer in canonical form", "strconv.ParseInt: parsing "
+	s := karmada()
+	s.NumericTolerations = true
+	for value, faults := range map[string][]string{
+		"700": nil, "0": nil, "-20": nil, "9223372036854775807": nil, "-9223372036854775808": nil,
+		"":                    {"must be non-empty", parse + `"": invalid syntax`},
+		"much":                {decimal, parse + `"much": invalid syntax`},
+		"7.5":                 {decimal, parse + `"7.5": invalid syntax`},
+		"-":                   {decimal, parse + `"-": invalid syntax`},
+		"7 0":                 {decimal, parse + `"7 0": invalid syntax`},
+		"+7":                  {decimal},
+		"070":                 {decimal},
+		"-0":                  {decimal},
+		"9223372036854775808": {parse + `"9223372036854775808": value out of range`},
+	} {
+		want := make([]string, len(faults))
+		for i, fault := range faults {
+			want[i] = `spec.tolerations[0].value: Invalid value: "` + value + `": ` + fault
+		}
+		for _, operator := range []string{"Gt", "Lt"} {
+			p := pod(t, "tolerations: [{key: sla, operator: "+operator+", value: '"+value+"', effect: NoSchedule}]")
+			require.Equal(t, strings.Join(want, "\n"), findings(p, nil, s), "%s %q", operator, value)
+		}
 	}
 }
 
