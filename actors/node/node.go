@@ -85,6 +85,8 @@ type queue struct {
 	// zone was told that the node waits, and not yet that it waits no more. waits: the taint has not come since.
 	zone        messages.ZoneName
 	told, waits bool
+	// doubted: Ready has asked for no taint since, so the zone may have passed the node over.
+	doubted bool
 }
 
 // New returns a node that does not exist yet; its first NodeStored creates it.
@@ -124,6 +126,7 @@ func (n *Node) stored(now time.Time, object *corev1.Node) {
 	before := n.object
 	n.object, n.zone = object, messages.ZoneName(nodelife.ZoneOf(object.Labels).String())
 	n.asked.noSchedule, n.asked.noExecute, n.asked.unknown = false, false, false
+	n.queue.doubted = n.queue.doubted || nodelife.NoExecute(n.ready()).Add == ""
 	beat := heartbeat(object)
 	switch {
 	case before == nil && beat == nil:

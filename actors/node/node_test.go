@@ -210,6 +210,46 @@ func TestANodeThatNeverPostedHasItsStartupGrace(t *testing.T) {
 	d.Tell(beats(), stored("")).Sleeps()
 }
 
+// TestWhatASilentNodeIsSaidToBe: conditions that it had stopped coming, those that it never had never came, and what is Unknown or not the
+// kubelet's is left alone.
+func TestWhatASilentNodeIsSaidToBe(t *testing.T) {
+	condition := func(of corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string, heartbeat, since int) corev1.NodeCondition {
+		return corev1.NodeCondition{
+			Type: of, Status: status, Reason: reason, Message: message,
+			LastHeartbeatTime: metav1.Time{Time: at(heartbeat)}, LastTransitionTime: metav1.Time{Time: at(since)},
+		}
+	}
+	d := drive(t, leeward)
+	d.Tell(silent(0), like(stored(""), func(o *corev1.Node) {
+		o.CreationTimestamp = metav1.Time{Time: at(-3600)}
+		o.Status.Conditions = []corev1.NodeCondition{
+			condition(corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated", "", -60, -60),
+			condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "", -5, -30),
+			condition(corev1.NodePIDPressure, corev1.ConditionUnknown, "Odd", "", -5, -30),
+			condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "", -5, -20),
+		}
+	}))
+	d.Advance(grace)
+	const stopped, never = "Kubelet stopped posting node status.", "Kubelet never posted node status."
+	require.Equal(t, []corev1.NodeCondition{
+		condition(corev1.NodeReady, corev1.ConditionUnknown, "NodeStatusUnknown", stopped, -5, 50),
+		condition(corev1.NodeMemoryPressure, corev1.ConditionUnknown, "NodeStatusNeverUpdated", never, -3600, 50),
+		condition(corev1.NodeDiskPressure, corev1.ConditionUnknown, "NodeStatusUnknown", stopped, -5, 50),
+	}, actorstest.MailTo(d.Mail(), apiServer)[0].(*messages.ReportNode).Conditions)
+}
+
+// TestWhenANodeWithoutAStatusIsUnknown: the startup grace counts from its creation or the last renewal of its Lease.
+func TestWhenANodeWithoutAStatusIsUnknown(t *testing.T) {
+	old := like(stored(""), func(o *corev1.Node) { o.CreationTimestamp = metav1.Time{Time: at(-3600)} })
+	isUnknown(t, drive(t, leeward).Tell(old))
+	isUnknown(t, drive(t, kubernetes).Tell(old, pass))
+	d := drive(t, leeward)
+	d.Tell(beats(), old).Sleeps()
+	d.Advance(30 * time.Second)
+	d.Tell(silent(30)).Quiet().WakesIn(startup)
+	isUnknown(t, d.Advance(startup))
+}
+
 // TestAReportedStatusIsAHeartbeat, whatever the Lease says; what an object says of the future is not believed.
 func TestAReportedStatusIsAHeartbeat(t *testing.T) {
 	reported := func(second int) *messages.NodeStored {
@@ -283,6 +323,38 @@ func TestANodeThatRecoversLeavesItsQueue(t *testing.T) {
 		d.Told(zoneAt("a"), queued(0))
 		d.Tell(stored("True")).Told(zoneAt("a"), dequeued)
 		d.Tell(stored("True")).Quiet()
+	}
+}
+
+// TestANodeThatItsZoneMayHavePassedOverIsQueuedAgain: while it waits it is Ready for a moment, or has no Ready condition, and whoever taints it
+// then finds nothing to do.
+func TestANodeThatItsZoneMayHavePassedOverIsQueuedAgain(t *testing.T) {
+	for _, r := range both {
+		for _, meanwhile := range []corev1.ConditionStatus{"True", ""} {
+			d := drive(t, r)
+			d.Tell(beats(), stored("False", notReady+":NoSchedule"))
+			d.Tell(pass)
+			d.Advance(time.Second)
+			left := d.Tell(stored(meanwhile, notReady+":NoSchedule"))
+			leaves := !r.AtPasses && meanwhile == "True"
+			if leaves {
+				left.Told(zoneAt("a"), dequeued)
+			} else {
+				left.Told(zoneAt("a"))
+			}
+			d.Advance(time.Second)
+			d.Tell(stored("False", notReady+":NoSchedule"))
+			if r.AtPasses {
+				d.Told(zoneAt("a")).Told(lifecycle, observed("False", true))
+				d.Tell(pass)
+			}
+			if leaves {
+				d.Told(zoneAt("a"), queued(2))
+			} else {
+				d.Told(zoneAt("a"), dequeued, queued(2))
+			}
+			d.Tell(pass).Told(zoneAt("a"))
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func (n *Node) due() bool {
 	case nodelife.Exchange:
 		return true
 	case nodelife.Queue:
-		return !n.queue.waits
+		return !n.queue.waits || n.queue.doubted
 	case nodelife.Clear:
 		return n.tainted() || n.queue.told
 	}
@@ -143,10 +143,13 @@ func (n *Node) find(key string) int {
 	return taint.Find(n.object.Spec.Taints, key, corev1.TaintEffectNoExecute)
 }
 
-// enqueue tells the zone that the node waits for its taint, once.
+// enqueue tells the zone that the node waits for its taint, once, and again where it may have been passed over.
 func (n *Node) enqueue(now time.Time, key string, out *actors.Outbox) {
-	if n.queue.waits {
+	if n.queue.waits && !n.queue.doubted {
 		return
+	}
+	if n.queue.waits {
+		n.dequeue(out)
 	}
 	n.queue = queue{zone: n.zone, told: true, waits: true}
 	out.TellZone(n.zone, &messages.NodeQueued{Node: n.name, Since: now})

@@ -308,6 +308,26 @@ func TestFullDisruptionComesAndGoes(t *testing.T) {
 	}
 }
 
+// TestANodeThatIsReadyJustWhenItsZoneTaintsIt is queued again by the next pass that finds it not Ready, and waits for the next token.
+func TestANodeThatIsReadyJustWhenItsZoneTaintsIt(t *testing.T) {
+	w := newWorld(t, flags{nodes: nodes("a", 7), rate: 0.5})
+	report := func(ready corev1.ConditionStatus, names ...messages.NodeName) {
+		for _, name := range names {
+			w.Post(messages.Address{Kind: messages.KindAPIServer}, &messages.ReportNode{
+				Node: name, By: kubelet.ByKubelet, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}},
+			})
+		}
+	}
+	w.until(1)
+	report("False", "a1", "a2")
+	w.until(3.78)
+	report("True", "a2")
+	w.until(3.9)
+	report("False", "a2")
+	w.until(12)
+	require.Equal(t, []string{"1.8 +a1 not-ready", "5.8 +a2 not-ready"}, w.noExecute())
+}
+
 // TestARestartFreesARateOfOne, which sticks at zero after a full disruption (z14): the limiters of controllers that restart are new.
 func TestARestartFreesARateOfOne(t *testing.T) {
 	w := newWorld(t, flags{nodes: append(nodes("a", 2), nodes("b", 2)...), rate: 1})
