@@ -291,7 +291,7 @@ func (o *Owner) fits(n *messages.NodeView) (runs, stays bool) {
 		return false, false
 	}
 	executes := slices.DeleteFunc(slices.Clone(n.Taints), func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectNoExecute })
-	return taint.FirstUntolerated(n.Taints, spec.Tolerations, false) < 0, taint.FirstUntolerated(executes, spec.Tolerations, false) < 0
+	return taint.FirstUntolerated(n.Taints, spec.Tolerations, o.numeric) < 0, taint.FirstUntolerated(executes, spec.Tolerations, o.numeric) < 0
 }
 
 // createDaemon creates the pod of one node. It asks the scheduler for that node by name.

@@ -54,7 +54,7 @@ func TestNamesAndUIDsDiffer(t *testing.T) {
 	letters := map[byte]bool{}
 	for seed := range uint64(3) {
 		for _, local := range []string{"web", "db"} {
-			o, err := owner.New("ReplicaSet", "default", local, seed)
+			o, err := owner.New("ReplicaSet", "default", local, seed, false)
 			require.NoError(t, err)
 			d := actorstest.Drive(t, o)
 			for _, m := range d.Tell(&messages.OwnerApplied{Spec: pods(10)}).Mail() {
@@ -103,7 +103,7 @@ func TestTheOrderOfMessagesDoesNotMatter(t *testing.T) {
 			answers := func(seed uint64) any {
 				rng := rand.New(rand.NewPCG(seed, 0))
 				rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
-				o, err := owner.New(kind, "default", "web", 1)
+				o, err := owner.New(kind, "default", "web", 1, false)
 				require.NoError(t, err)
 				d := actorstest.Drive(t, o)
 				d.Tell(append(inputs[:len(inputs):len(inputs)], more...)...)
@@ -230,7 +230,7 @@ func TestAJobThatNeedsNoMorePodsDoesNotWait(t *testing.T) {
 func TestWhichMachineGoesIsRandom(t *testing.T) {
 	first := 0
 	for seed := range uint64(40) {
-		o, err := owner.New("MachineSet", "default", "web", seed)
+		o, err := owner.New("MachineSet", "default", "web", seed, false)
 		require.NoError(t, err)
 		d := actorstest.Drive(t, o)
 		d.Tell(&messages.OwnerApplied{Spec: machines(2)})

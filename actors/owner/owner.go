@@ -3,8 +3,7 @@
 // that a pod that is deleted or finished is replaced in the same instant, unless its kind waits.
 //
 // owner is the switch of messages, what an owner knows and how it creates and deletes; each kind has a file. Sources: the controllers
-// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: volumes, indexed Jobs, the surge of
-// DaemonSets.
+// of Kubernetes 1.37 and the machine-api operator of OpenShift. Not modelled: volumes, indexed Jobs.
 package owner
 
 import (
@@ -31,9 +30,11 @@ type Owner struct {
 	kind             kind
 	seed             uint64
 	serial           uint64
-	spec             *messages.OwnerSpec
-	template         template
-	deleted          bool
+	// numeric allows the operators Lt and Gt of tolerations.
+	numeric  bool
+	spec     *messages.OwnerSpec
+	template template
+	deleted  bool
 	// down: the controllers are.
 	down  bool
 	pods  map[messages.PodName]*pod
@@ -89,10 +90,11 @@ type template struct {
 	prefix     string
 }
 
-// New returns an owner that knows nothing yet. The kind is that of its object; the seed makes the names of its pods.
-func New(kindName, namespace, local string, seed uint64) (*Owner, error) {
+// New returns an owner that knows nothing yet. The kind is that of its object; the seed makes the names of its pods; numeric allows the operators
+// Lt and Gt of tolerations.
+func New(kindName, namespace, local string, seed uint64, numeric bool) (*Owner, error) {
 	o := &Owner{
-		name: messages.NameOwner(kindName, namespace, local), namespace: namespace, local: local,
+		name: messages.NameOwner(kindName, namespace, local), namespace: namespace, local: local, numeric: numeric,
 		pods: map[messages.PodName]*pod{}, nodes: map[messages.NodeName]*messages.NodeView{},
 	}
 	o.seed = draw.Mix(seed ^ draw.Hash(0, string(o.name)))

@@ -24,7 +24,12 @@ type driver struct {
 
 func drive(t *testing.T, kind string, spec *messages.OwnerSpec, before ...messages.ToOwner) *driver {
 	t.Helper()
-	o, err := owner.New(kind, "default", "web", 1)
+	return driveWith(t, kind, false, spec, before...)
+}
+
+func driveWith(t *testing.T, kind string, numeric bool, spec *messages.OwnerSpec, before ...messages.ToOwner) *driver {
+	t.Helper()
+	o, err := owner.New(kind, "default", "web", 1, numeric)
 	require.NoError(t, err)
 	d := &driver{t: t, Driver: actorstest.Drive(t, o), uids: map[messages.PodName]*messages.OwnedPodViewed{}}
 	d.Tell(append(before, &messages.OwnerApplied{Spec: spec})...)
@@ -130,7 +135,7 @@ func taint(key string, effect corev1.TaintEffect) corev1.Taint {
 }
 
 func TestAnUnknownKindIsRefused(t *testing.T) {
-	_, err := owner.New("Bogus", "default", "web", 1)
+	_, err := owner.New("Bogus", "default", "web", 1, false)
 	require.EqualError(t, err, `owner bogus/default/web: kind "Bogus": supported values: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, MachineSet`)
 }
 
@@ -289,6 +294,48 @@ func TestATaintedNodeGetsNoDaemonPod(t *testing.T) {
 	d.gone(name).Quiet()
 	d.Tell(node("n1"))
 	require.Len(t, d.names(), 1)
+}
+
+// TestWhereDaemonPodsRun has a pod created on a node that has these taints, or not, and kept there, or not.
+func TestWhereDaemonPodsRun(t *testing.T) {
+	equal := func(key, value string, effect corev1.TaintEffect) corev1.Taint {
+		return corev1.Taint{Key: key, Value: value, Effect: effect}
+	}
+	const keepsOff, evicts = corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute
+	for name, c := range map[string]struct {
+		taints         []corev1.Taint
+		tolerates      []corev1.Toleration
+		runs, isKept   bool
+		withoutNumbers bool // the same where the operators Lt and Gt are not allowed
+	}{
+		"no taint, and a toleration of one": {nil, []corev1.Toleration{{Key: "team", Operator: "Exists"}}, true, true, true},
+		"it is not ready":                   {[]corev1.Taint{taint(corev1.TaintNodeNotReady, evicts)}, nil, true, true, true},
+		"it is silent":                      {[]corev1.Taint{taint(corev1.TaintNodeUnreachable, evicts)}, nil, true, true, true},
+		"it lacks memory, disk and PIDs": {
+			[]corev1.Taint{taint(corev1.TaintNodeMemoryPressure, keepsOff), taint(corev1.TaintNodeDiskPressure, keepsOff), taint(corev1.TaintNodePIDPressure, keepsOff)}, nil, true, true, true,
+		},
+		"it is cordoned":                       {[]corev1.Taint{taint(corev1.TaintNodeUnschedulable, keepsOff)}, nil, true, true, true},
+		"it is not ready, with NoSchedule":     {[]corev1.Taint{taint(corev1.TaintNodeNotReady, keepsOff)}, nil, false, true, true},
+		"its network is unavailable":           {[]corev1.Taint{taint(corev1.TaintNodeNetworkUnavailable, keepsOff)}, nil, false, true, true},
+		"a preference against it":              {[]corev1.Taint{taint("team", corev1.TaintEffectPreferNoSchedule)}, nil, true, true, true},
+		"the value is tolerated":               {[]corev1.Taint{equal("team", "red", evicts)}, []corev1.Toleration{{Key: "team", Value: "red"}}, true, true, true},
+		"another value is tolerated":           {[]corev1.Taint{equal("team", "red", evicts)}, []corev1.Toleration{{Key: "team", Value: "blue"}}, false, false, true},
+		"a number above the bound, to evict":   {[]corev1.Taint{equal("load", "70", evicts)}, []corev1.Toleration{{Key: "load", Operator: "Gt", Value: "60"}}, true, true, false},
+		"a number above the bound":             {[]corev1.Taint{equal("load", "70", keepsOff)}, []corev1.Toleration{{Key: "load", Operator: "Gt", Value: "60"}}, true, true, false},
+		"a number that is not above the bound": {[]corev1.Taint{equal("load", "60", evicts)}, []corev1.Toleration{{Key: "load", Operator: "Gt", Value: "60"}}, false, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := pods(0, func(s *messages.OwnerSpec) { s.Template.Spec.Tolerations = c.tolerates })
+			for _, numeric := range []bool{true, false} {
+				counts := numeric || c.withoutNumbers // without numbers such a taint is not tolerated
+				d := driveWith(t, "DaemonSet", numeric, spec, node("n1", c.taints...))
+				require.Equal(t, c.runs && counts, len(d.requests()) > 0, "created, numbers %t", numeric)
+				d = driveWith(t, "DaemonSet", numeric, spec, node("n1", c.taints...), &messages.OwnedPodViewed{Pod: "default/web-a", UID: "1", Node: "n1", Phase: corev1.PodRunning})
+				keeps := c.isKept && (counts || c.taints[0].Effect != evicts)
+				require.Equal(t, keeps, len(d.requests()) == 0, "kept, numbers %t", numeric)
+			}
+		})
+	}
 }
 
 func TestADaemonPodIsReplacedWhenItIsGone(t *testing.T) {

@@ -36,7 +36,7 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 	name := messages.NameOwner(kind, o.GetNamespace(), o.GetName())
 	a := at(messages.KindOwner, string(name))
 	if !t.kernel.Has(a) {
-		machine, err := owner.New(kind, o.GetNamespace(), o.GetName(), t.seed)
+		machine, err := owner.New(kind, o.GetNamespace(), o.GetName(), t.seed, t.settings.NumericTolerations)
 		if err != nil {
 			return err
 		}
