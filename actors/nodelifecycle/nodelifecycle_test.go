@@ -175,6 +175,19 @@ func TestANodeThatIsNotCounted(t *testing.T) {
 	d.Tell(excluded).Quiet()
 }
 
+// TestTheOnlyReadyNodeOfAZone: it does not save the zone where it is not counted, or has a Ready condition no longer.
+func TestTheOnlyReadyNodeOfAZone(t *testing.T) {
+	full := []messages.Fact{state("z", nodelife.FullDisruption, 0, 1, 0), &messages.DisruptionChanged{Full: true}}
+	excluded := observed("z2", "z", "True")
+	excluded.Counted = false
+	d := drive(t, leeward)
+	d.Tell(observed("z1", "z", "Unknown"), excluded).Recorded(full...)
+
+	d = drive(t, leeward)
+	require.Empty(t, d.Tell(observed("z1", "z", "True")).Facts())
+	d.Tell(observed("z1", "z", "")).Recorded(full...)
+}
+
 // TestAZoneWithoutNodesIsForgotten: one of that name is a new zone.
 func TestAZoneWithoutNodesIsForgotten(t *testing.T) {
 	d := drive(t, leeward)

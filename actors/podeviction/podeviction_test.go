@@ -112,6 +112,10 @@ func pod(tolerations ...corev1.Toleration) *messages.PodStored {
 	}}
 }
 
+func unbound(tolerations ...corev1.Toleration) *messages.PodStored {
+	return like(pod(tolerations...), func(p *corev1.Pod) { p.Spec.NodeName = "" })
+}
+
 func like(m *messages.PodStored, change func(*corev1.Pod)) *messages.PodStored {
 	object := m.Object.DeepCopy()
 	change(object)
@@ -178,6 +182,12 @@ func evictions() []eviction {
 		{"another taint for a pod that was evicted", pod(), []event{{0, tainted("t1")}, {2, tainted("t1", "t2")}}, at(0, 2), at(0)},
 		{"a taint that goes and comes back for a pod that was evicted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {4, tainted()}, {5, tainted("t1")}}, at(3, 8), at(3)},
 		{"a node that is deleted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, &messages.NodeTaintsSeen{Node: node, Gone: true}}}, at(3), at(3)},
+		{"the toleration is removed", pod(tolerates("t1", 9)), []event{{0, tainted("t1")}, {2, pod()}}, at(2), at(2)},
+		{"the toleration is for another taint", pod(tolerates("t2")), []event{{0, tainted("t1")}}, at(0), at(0)},
+		{"it is bound to a tainted node", unbound(), []event{{0, tainted("t1")}, {2, pod()}}, at(2), at(2)},
+		{"it is bound to a tainted node, and tolerates that for a time", unbound(tolerates("t1", 3)), []event{{0, tainted("t1")}, {2, pod(tolerates("t1", 3))}}, at(5), at(3)},
+		{"a taint for a time comes beside one without an end, and goes", pod(tolerates("t1"), tolerates("t2", 4)), []event{{0, tainted()}, {1, tainted("t1")}, {2, tainted("t1", "t2")}, {3, tainted("t1")}}, never, never},
+		{"two taints, and the first of their times counts", pod(tolerates("t1", 2), tolerates("t2", 8)), []event{{0, tainted("t1", "t2")}}, at(2), at(2)},
 		{"another node's taints", pod(), []event{{0, &messages.NodeTaintsSeen{Node: "n2", Taints: tainted("t1").Taints}}}, never, never},
 	}
 }
@@ -202,6 +212,7 @@ func TestEachCureIsARuleOfItsOwn(t *testing.T) {
 			"a shorter toleration of a second taint": at(3), "the taint of the shorter toleration goes": at(6), "the seconds are shortened": at(2),
 			"the seconds are lengthened": at(7), "the taint is an hour old": at(0), "a swap of taints keeps the clock": at(3),
 			"another taint for a pod that was evicted": at(0), "a taint that goes and comes back for a pod that was evicted": at(3),
+			"it is bound to a tainted node, and tolerates that for a time": at(3),
 		}},
 		{"the shortest toleration", podeviction.Rules{Match: messages.MatchMinimum, Client: client}, map[string][]float64{
 			"everything tolerated first": at(2),

@@ -114,6 +114,52 @@ func TestAWaitingPodIsTriedAgainWhenAChangeCouldHelp(t *testing.T) {
 	d.Tell(node("n2", "1")).Told(apiServer, bind("c", "n2"))
 }
 
+// TestWhatHelpsAPodThatTaintsOrCordonsKeepOff has where the pod is bound after a change; empty: it waits on. It tolerates the taint dedicated.
+func TestWhatHelpsAPodThatTaintsOrCordonsKeepOff(t *testing.T) {
+	cordoned := func(m *messages.NodeViewed) *messages.NodeViewed {
+		m.View.Unschedulable = true
+		return m
+	}
+	tolerant := func(more ...string) *corev1.PodSpec {
+		spec := asking("1")
+		for _, key := range append(more, "dedicated") {
+			spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+		}
+		return spec
+	}
+	for name, c := range map[string]struct {
+		before *messages.NodeViewed
+		change messages.ToPodScheduler
+		bound  messages.NodeName
+	}{
+		"another node, with a taint that it does not tolerate": {node("n1", "1", "spot"), node("n2", "1", "gpu"), ""},
+		"another node, with the taint that it tolerates":       {node("n1", "1", "spot"), node("n2", "1", "dedicated"), "n2"},
+		"another node, cordoned":                               {cordoned(node("n1", "1")), cordoned(node("n2", "1")), ""},
+		"another node, not cordoned":                           {cordoned(node("n1", "1")), node("n2", "1"), "n2"},
+		"one taint more":                                       {node("n1", "1", "spot"), node("n1", "1", "spot", "dedicated"), ""},
+		"a taint that it tolerates in place of the other":      {node("n1", "1", "spot"), node("n1", "1", "dedicated"), "n1"},
+		"a taint on the cordoned node":                         {cordoned(node("n1", "1")), cordoned(node("n1", "1", "dedicated")), ""},
+		"the node is uncordoned":                               {cordoned(node("n1", "1")), node("n1", "1"), "n1"},
+		"a toleration of the taint":                            {node("n1", "1", "spot"), pod("a", with(tolerant("spot")), request(2)), "n1"},
+		"a toleration of another taint":                        {node("n1", "1", "spot"), pod("a", with(tolerant("gpu")), request(2)), ""},
+		"a toleration of cordons":                              {cordoned(node("n1", "1")), pod("a", with(tolerant(corev1.TaintNodeUnschedulable)), request(2)), "n1"},
+		"a toleration of something else on a cordoned node":    {cordoned(node("n1", "1")), pod("a", with(tolerant("gpu")), request(2)), ""},
+		"another pod gets a toleration of the taint":           {node("n1", "1", "spot"), pod("b", with(tolerant("spot")), on("n9")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, c.before)
+			require.IsType(t, &messages.MarkUnschedulable{}, d.Tell(pod("a", with(tolerant()))).Mail()[0].Message)
+			var bound messages.NodeName
+			for _, m := range d.Tell(c.change).Mail() {
+				if b, is := m.Message.(*messages.BindPod); is {
+					bound = b.Node
+				}
+			}
+			require.Equal(t, c.bound, bound)
+		})
+	}
+}
+
 func TestAnEditedPodIsTriedAgain(t *testing.T) {
 	d := drive(t, node("n1", "1", "dedicated"))
 	d.Tell(pod("a")).Told(apiServer, refuse("a", tainted))

@@ -55,6 +55,10 @@ func TestConditionsAskForNoScheduleTaints(t *testing.T) {
 			add:        []string{k + "memory-pressure:NoSchedule", k + "disk-pressure:NoSchedule", k + "network-unavailable:NoSchedule", k + "pid-pressure:NoSchedule"},
 			because:    []string{"MemoryPressure=True", "DiskPressure=True", "NetworkUnavailable=True", "PIDPressure=True"},
 		},
+		"not ready, and without a network": {
+			conditions: []string{"NetworkUnavailable", "True", "Ready", "False"}, taints: []string{"mine=yes:NoSchedule"},
+			add: []string{k + "not-ready:NoSchedule", k + "network-unavailable:NoSchedule"}, because: []string{"Ready=False", "NetworkUnavailable=True"},
+		},
 		"cordoned": {
 			conditions: []string{"Ready", "True"}, unschedulable: true,
 			add: []string{k + "unschedulable:NoSchedule"}, because: []string{"spec.unschedulable"},

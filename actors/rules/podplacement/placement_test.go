@@ -75,6 +75,13 @@ func tolerates(key string, effect corev1.TaintEffect, seconds ...int64) edit {
 	}
 }
 
+// compares is a toleration with an operator and a value.
+func compares(key string, operator corev1.TolerationOperator, value string, effect corev1.TaintEffect) edit {
+	return func(p *podplacement.Pod) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: key, Operator: operator, Value: value, Effect: effect})
+	}
+}
+
 func selects(key, value string) edit {
 	return func(p *podplacement.Pod) { p.Spec.NodeSelector = map[string]string{key: value} }
 }
@@ -346,6 +353,78 @@ func TestFilters(t *testing.T) {
 			reasons, _ := w.Refusal(w.shape(c.pod), "n")
 			require.Equal(t, c.fits, len(reasons) == 0, reasons)
 			require.Equal(t, c.fits, w.place(c.pod).Node == "n")
+		})
+	}
+}
+
+// TestTaintsThatValuesTolerate has which taints let a pod in: with the operators Lt and Gt allowed, and without.
+func TestTaintsThatValuesTolerate(t *testing.T) {
+	above, below := compares("load", corev1.TolerationOpGt, "60", ""), compares("load", corev1.TolerationOpLt, "90", noSchedule)
+	team := compares("team", corev1.TolerationOpEqual, "red", noSchedule)
+	for _, c := range []struct {
+		name          string
+		node          *node
+		pod           *podplacement.Pod
+		fits, numeric bool
+	}{
+		{"the value", worker("n", taints("team", "red", noSchedule)), pod(team), true, true},
+		{"another value", worker("n", taints("team", "blue", noSchedule)), pod(team), false, false},
+		{"no operator is Equal", worker("n", taints("team", "red", noSchedule)), pod(compares("team", "", "red", noSchedule)), true, true},
+		{"no effect is every effect", worker("n", taints("team", "red", noSchedule), taints("team", "red", noExecute)), pod(compares("team", "Equal", "red", "")), true, true},
+		{"PreferNoSchedule is not NoSchedule", worker("n", taints("team", "red", noSchedule)), pod(compares("team", "Equal", "red", prefer)), false, false},
+		{"each of two taints by another toleration", worker("n", taints("team", "red", noSchedule), taints("k", "v", noSchedule)), pod(team, tolerates("k", noSchedule)), true, true},
+		{"another value of a taint that only asks", worker("n", taints("team", "blue", prefer)), pod(team), true, true},
+		{"a number that is greater", worker("n", taints("load", "61", noSchedule)), pod(above), false, true},
+		{"a number that is greater, to evict", worker("n", taints("load", "61", noExecute)), pod(above), false, true},
+		{"a number that is equal", worker("n", taints("load", "60", noSchedule)), pod(above), false, false},
+		{"a number that is less", worker("n", taints("load", "89", noSchedule)), pod(below), false, true},
+		{"a number that is not less", worker("n", taints("load", "90", noSchedule)), pod(below), false, false},
+		{"a number that two tolerations take", worker("n", taints("load", "75", noSchedule)), pod(above, below), false, true},
+		{"a word is no number", worker("n", taints("load", "heavy", noSchedule)), pod(above), false, false},
+		{"a value, and a number that nothing asks for", worker("n", taints("team", "red", noSchedule)), pod(team, above), true, true},
+		{"a value and a number", worker("n", taints("team", "red", noSchedule), taints("load", "61", noSchedule)), pod(team, above), false, true},
+		{"a value, and a number that is missed", worker("n", taints("team", "red", noSchedule), taints("load", "50", noSchedule)), pod(team, above), false, false},
+		{"a number that only asks", worker("n", taints("load", "50", prefer)), pod(above), true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for numeric, fits := range map[bool]bool{false: c.fits, true: c.numeric} {
+				w := with(t, rules{Numeric: numeric}, c.node)
+				reasons, _ := w.Refusal(w.shape(c.pod), "n")
+				require.Equal(t, fits, len(reasons) == 0, "numbers %t: %v", numeric, reasons)
+			}
+		})
+	}
+}
+
+// TestSoftTaintsAreScoredInProportion: what the nodes n1, n2, … get for their PreferNoSchedule taints, of three times 100.
+func TestSoftTaintsAreScoredInProportion(t *testing.T) {
+	ssd, arm := taints("disk", "ssd", prefer), taints("cpu", "arm", prefer)
+	bySSD, byARM := compares("disk", "Equal", "ssd", prefer), compares("cpu", "Equal", "arm", prefer)
+	for _, c := range []struct {
+		name  string
+		pod   *podplacement.Pod
+		nodes [][]func(*node)
+		want  []int64
+	}{
+		{"one that is tolerated does not count", pod(bySSD), [][]func(*node){{ssd}, {taints("disk", "hdd", prefer)}}, []int64{300, 0}},
+		{"nor do several", pod(bySSD, byARM), [][]func(*node){nil, {ssd}, {ssd, arm}}, []int64{300, 300, 300}},
+		{"the more are not tolerated, the less", pod(compares("team", "Equal", "red", prefer)), [][]func(*node){nil, {ssd}, {ssd, arm}}, []int64{300, 150, 0}},
+		{"tolerations of NoSchedule do not count for them", pod(compares("disk", "Equal", "ssd", noSchedule)), [][]func(*node){nil, {taints("disk", "ssd", noSchedule)}, {ssd}}, []int64{300, 300, 0}},
+		{"those without an effect do", pod(compares("disk", "Equal", "ssd", "")), [][]func(*node){{ssd}, {arm}}, []int64{300, 0}},
+		{"a greater number", pod(compares("load", "Gt", "60", prefer)), [][]func(*node){{taints("load", "50", prefer)}, {taints("load", "70", prefer)}}, []int64{0, 300}},
+		{"a lesser number", pod(compares("load", "Lt", "60", prefer)), [][]func(*node){{taints("load", "70", prefer)}, {taints("load", "50", prefer)}}, []int64{0, 300}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := with(t, rules{Numeric: true})
+			for i, edits := range c.nodes {
+				w.Put(worker(fmt.Sprint("n", i+1), edits...))
+			}
+			x := w.Explain(w.shape(c.pod), "pod")
+			got := make([]int64, len(c.want))
+			for _, n := range x.Nodes {
+				got[n.Name[1]-'1'] = n.Score.Taints
+			}
+			require.Equal(t, c.want, got)
 		})
 	}
 }
