@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,26 +22,25 @@ type nearest struct {
 	event *Event
 	// kinds lead to the event, the last of them is its own.
 	kinds []string
-	// facts counts those that were looked at. waiting are, by kind, the objects to which nothing nearer happened since, with when
-	// that was, in facts.
+	// facts counts those that were looked at. reached is what was nearest of what happened to an object, since the event did.
 	facts   int
-	waiting []map[api.Key]int
+	reached map[api.Key]reached
 	last    api.Key
 }
+
+// reached is a kind, by its place, and when it happened last, in facts.
+type reached struct{ kind, at int }
 
 // newNearest returns nil for an event of an object that is named.
 func newNearest(e *Event) *nearest {
 	if e.about() != (api.Key{}) {
 		return nil
 	}
-	n := &nearest{event: e, kinds: []string{e.Kind}}
+	n := &nearest{event: e, kinds: []string{e.Kind}, reached: map[api.Key]reached{}}
 	for _, chain := range causes {
 		if i := slices.Index(chain, e.Kind); i >= 0 {
 			n.kinds = chain[:i+1]
 		}
-	}
-	for range n.kinds {
-		n.waiting = append(n.waiting, map[api.Key]int{})
 	}
 	return n
 }
@@ -53,16 +53,16 @@ func (n *nearest) notice(f messages.Fact) {
 	}
 	key := aboutFact(f)
 	n.facts++
-	for _, earlier := range n.waiting[:kind] {
-		delete(earlier, key)
-	}
 	if kind == len(n.kinds)-1 {
 		n.last = key
 		if n.event.matches(f) {
+			delete(n.reached, key)
 			return
 		}
 	}
-	n.waiting[kind][key] = n.facts
+	if n.reached[key].kind <= kind {
+		n.reached[key] = reached{kind, n.facts}
+	}
 }
 
 // missing says that nothing leads to the event; empty: something did, or nothing is known to.
@@ -75,16 +75,11 @@ func (n *nearest) missing() string {
 
 // object is what was found; the zero key: nothing.
 func (n *nearest) object() api.Key {
-	for _, waiting := range slices.Backward(n.waiting) {
-		var found api.Key
-		for key, at := range waiting { // order-free: no two are the same
-			if at > waiting[found] {
-				found = key
-			}
-		}
-		if found != (api.Key{}) {
-			return found
+	found, nearest := n.last, reached{}
+	for key, r := range n.reached { // order-free: no two are the same
+		if cmp.Or(cmp.Compare(r.kind, nearest.kind), cmp.Compare(r.at, nearest.at)) > 0 {
+			found, nearest = key, r
 		}
 	}
-	return n.last
+	return found
 }
