@@ -211,7 +211,7 @@ func TestANodeThatNeverPostedHasItsStartupGrace(t *testing.T) {
 }
 
 // TestWhatASilentNodeIsSaidToBe: conditions that it had stopped coming, those that it never had never came, and what is Unknown or not the
-// kubelet's is left alone.
+// kubelet's is not changed.
 func TestWhatASilentNodeIsSaidToBe(t *testing.T) {
 	condition := func(of corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string, heartbeat, since int) corev1.NodeCondition {
 		return corev1.NodeCondition{
@@ -326,7 +326,7 @@ func TestANodeThatRecoversLeavesItsQueue(t *testing.T) {
 	}
 }
 
-// TestANodeThatItsZoneMayHavePassedOverIsQueuedAgain: while it waits it is Ready for a moment, or has no Ready condition, and whoever taints it
+// TestANodeThatItsZoneMayHavePassedOverIsQueuedAgain: while it waits it is Ready for a moment, or has no Ready condition, and who taints it
 // then finds nothing to do.
 func TestANodeThatItsZoneMayHavePassedOverIsQueuedAgain(t *testing.T) {
 	for _, r := range both {

@@ -70,7 +70,7 @@ func TestConditionsAskForNoScheduleTaints(t *testing.T) {
 		"what is there stays": {
 			taints: []string{k + "not-ready:NoSchedule"}, conditions: []string{"Ready", "False"},
 		},
-		"what is there stays, with the value that people gave it": {
+		"what is there stays, with the value that a user gave it": {
 			taints: []string{k + "not-ready=mine:NoSchedule"}, conditions: []string{"Ready", "False"},
 		},
 		"the same key with another effect is not enough": {
