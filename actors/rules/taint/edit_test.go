@@ -75,7 +75,7 @@ func TestRemove(t *testing.T) {
 func TestEditsOfNoTaints(t *testing.T) {
 	one := corev1.Taint{Key: "a", Effect: noSchedule}
 	after, changed := taint.Add(nil, one)
-	require.Equal(t, taints{one}, taints(after))
+	require.Equal(t, taints{one}, after)
 	require.True(t, changed)
 	for _, effect := range []corev1.TaintEffect{noSchedule, ""} {
 		after, changed = taint.Remove(nil, "a", effect)
