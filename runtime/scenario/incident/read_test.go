@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages/api"
+	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/incident"
 )
 
@@ -106,9 +108,21 @@ func TestAClockThatIsSetBackPauses(t *testing.T) {
 	require.Equal(t, []string{"20s added Cluster m1", "20s added Cluster m2"}, changes(i))
 }
 
+// TestOnlyTheFleetsOwnKindsAreTheFleet has objects of other APIs whose kinds have the names of those of a fleet.
+func TestOnlyTheFleetsOwnKindsAreTheFleet(t *testing.T) {
+	for _, o := range []string{work(1, 1, "Healthy"), cluster("m1", "", ""), binding("", []string{"m1:2"}, nil), lease(4)} {
+		other := regexp.MustCompile(`"apiVersion": "[^"]*"`).ReplaceAllString(o, `"apiVersion": "example.org/v1"`)
+		s := recorded(t, line(incident.Added, 2, other), line(incident.Deleted, 9, other)).Scenario(incident.Under{})
+		require.Len(t, s.Timeline, 2, o)
+		require.IsType(t, &scenario.Apply{}, s.Timeline[0].Action)
+		require.IsType(t, &scenario.Delete{}, s.Timeline[1].Action)
+	}
+}
+
 func FuzzReadingNeverPanics(f *testing.F) {
 	f.Add(text(line(incident.Stood, 0, cluster("m1", "", ready("True", ""))), line(incident.Modified, 5, cluster("m1", tainted("a", "NoExecute"), ready("False", "")))))
 	f.Add(text(line(incident.Added, 1, work(1, 1, "Healthy")), line(incident.Deleted, 5, work(1, 1, ""))))
+	f.Add(text(line(incident.Added, 1, strings.Replace(work(1, 1, "Healthy"), "work.karmada.io", "example.org", 1))))
 	f.Add(text(line(incident.Added, 1, binding("", []string{"m1:2"}, []string{"m2"})), line(incident.Modified, 5, lease(4))))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		i, err := incident.Read("a.jsonl", data)

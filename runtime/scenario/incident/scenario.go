@@ -14,6 +14,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
@@ -111,8 +112,8 @@ func (c *conversion) begin() {
 
 // plays reports whether an object is one of those that a world has.
 func plays(o api.Object) bool {
-	switch o.GetObjectKind().GroupVersionKind().Kind {
-	case "Event", "Namespace", "Lease", "Work":
+	switch catalog.Of(api.KeyOf(o)) {
+	case catalog.Events, catalog.Namespaces, catalog.Leases, catalog.Works:
 		return false
 	}
 	return true
@@ -123,17 +124,17 @@ func (c *conversion) change(n *ObjectChange) {
 	if c.pinned[n.Key()] {
 		return
 	}
-	switch key := n.Key(); key.Kind {
-	case "Event", "Namespace":
-	case "Cluster":
+	switch catalog.Of(n.Key()) { // other APIs, too, have a Cluster or a Work
+	case catalog.Events, catalog.Namespaces:
+	case catalog.Clusters:
 		c.cluster(n)
-	case "Lease":
+	case catalog.Leases:
 		c.lease(n.Before, n.Now)
-	case "Work":
+	case catalog.Works:
 		c.work(n.Before, n.Now)
-	case "ResourceBinding", "ClusterResourceBinding":
+	case catalog.Bindings, catalog.ClusterBindings:
 		c.binding(n)
-	case "Governor":
+	case catalog.Governors:
 		c.governor(n)
 		c.settings(n)
 	default:

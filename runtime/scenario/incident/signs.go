@@ -9,6 +9,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/observed"
@@ -254,7 +255,7 @@ func (s *signs) monitorGrace(profile *messages.Settings) *Assumption {
 	heard := map[string]time.Duration{}
 	for n := range s.incident.Changes {
 		c := &s.incident.Changes[n]
-		if key := c.Key(); key.Kind == "Lease" && key.Namespace == api.LeaseNamespace {
+		if key := c.Key(); catalog.Of(key) == catalog.Leases && key.Namespace == api.LeaseNamespace {
 			heard[key.Name] = c.At
 			continue
 		}
