@@ -72,7 +72,7 @@ func TestEdits(t *testing.T) {
 		sends      string // the body of the only write; empty: none is made
 	}{
 		{"a taint is added to those that there are", "taint clusters eu-1 a=b:NoSchedule", "cluster/eu-1 tainted\n",
-			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"a","value":"b","effect":"NoSchedule"}]}}`},
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"a","value":"b","effect":"NoSchedule"},{"key":"k","value":"v","effect":"NoExecute"}]}}`},
 		{"a taint is removed, and its value means nothing", "taint cluster eu-1 k=w:NoExecute-", "cluster/eu-1 untainted\n",
 			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
 		{"every effect of a key is removed", "taint CLUSTERS eu-1 k-", "cluster/eu-1 untainted\n",
@@ -149,6 +149,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"nodes and clusters", "cordon nodes n1 cluster/eu-1", "want nodes, not cluster/eu-1", exitInvalid},
 		{"flags of clusters for a drain of nodes", "drain nodes n1 --wait", "--cancel, --wait and --by are for clusters", exitInvalid},
 		{"a selector of pods that is none", "drain nodes n1 --pod-selector a_in", "--pod-selector=<pod_selector> must be a valid label selector", exitInvalid},
+		{"all, and a selector", "taint nodes --all -l tier=gold k-", "want names, --selector or --all, not two of them", exitInvalid},
+		{"a key that is none", "taint nodes n1 b&d=x:NoSchedule", "invalid taint spec: b&d=x:NoSchedule, name part must consist of", exitInvalid},
 		{"no name", "taint clusters k-", "at least one resource name must be specified", exitInvalid},
 		{"no kind", "taint k-", "one or more resources must be specified as <resource> <name>", exitInvalid},
 		{"no taint", "taint clusters eu-1", "at least one taint update is required", exitInvalid},

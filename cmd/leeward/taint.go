@@ -122,7 +122,8 @@ func taintsOf(o api.Object) (kind string, taints []corev1.Taint) {
 	return "cluster", o.(*api.Cluster).Spec.Taints
 }
 
-// retaint returns the taints that a cluster or a node must have, and what was done in one word.
+// retaint returns the taints that a cluster or a node must have, and what was done in one word. As with kubectl, those that are added come
+// first; one that has the value already keeps its timeAdded, too.
 func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Taint, did string, err error) {
 	var there []string
 	kind, has := taintsOf(o)
@@ -134,7 +135,15 @@ func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Tain
 	if len(there) > 0 && !overwrite {
 		return nil, "", fmt.Errorf("%s %s already has %s taint(s) with same effect(s) and --overwrite is false", kind, o.GetName(), strings.Join(there, ","))
 	}
-	after = slices.Clone(has)
+	after = slices.Clone(c.Add)
+	for _, t := range has {
+		switch i := taint.Find(c.Add, t.Key, t.Effect); {
+		case i < 0:
+			after = append(after, t)
+		case after[i].Value == t.Value:
+			after[i] = t
+		}
+	}
 	var missing []error
 	for i := range c.Remove {
 		var found bool
@@ -144,9 +153,6 @@ func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Tain
 	}
 	if err := utilerrors.NewAggregate(missing); err != nil { // in kubectl's words: [taint "a" not found, taint "b" not found]
 		return nil, "", err
-	}
-	for _, t := range c.Add {
-		after, _ = taint.Add(after, t)
 	}
 	switch {
 	case overwrite, len(c.Add) > 0 && len(c.Remove) > 0:
