@@ -258,11 +258,28 @@ func (r *removing) ask(ctx context.Context, p *removed, over bool) bool {
 		say(r.out.ErrOrStderr(), fmt.Sprintf("error when evicting pods/%q -n %q (will retry after 5s): %v\n", p.Name, p.Namespace, err))
 		p.asked = r.clock.Now()
 		return false
+	case apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return r.ending(ctx, p, err)
 	case err != nil && !apierrors.IsNotFound(err):
 		r.fail("error when evicting pods/%q -n %q: %v", p, err)
 	}
 	p.asked = time.Time{}
 	return err == nil && !removal.DryRun
+}
+
+// ending does what is due of a pod whose namespace is being deleted, in which nothing can be evicted: it reports whether the pod is being
+// deleted, too, and has it looked at again until it is.
+func (r *removing) ending(ctx context.Context, p *removed, refusal error) bool {
+	if !p.DeletionTimestamp.IsZero() {
+		p.asked = time.Time{}
+		return true
+	}
+	say(r.out.ErrOrStderr(), fmt.Sprintf("error when evicting pod %q from terminating namespace %q (will retry after 5s): %v\n", p.Name, p.Namespace, refusal))
+	p.asked = r.clock.Now()
+	if o, err := r.client.Get(ctx, catalog.Pods, p.Namespace, p.Name); err == nil { // else its eviction is asked for as before
+		p.Pod = o.(*corev1.Pod)
+	}
+	return false
 }
 
 func (r *removing) fail(what string, p *removed, why any) {

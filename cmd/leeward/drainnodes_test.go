@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"testing"
 
+	"github.com/benbjohnson/clock"
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/runtime/client/clienttest"
 )
@@ -70,4 +76,53 @@ func TestADrainIsGivenUpAfterItsTimeout(t *testing.T) {
 	require.Contains(t, stdout, "evicting pod shop/web-1\n")
 	require.Contains(t, stderr, `error when evicting pods/"web-1" -n "shop": global timeout reached: 1ns`)
 	require.Regexp(t, `(?m)^There are pending pods in node "n3" when an error occurred: error when evicting pods/"web-1" -n "shop": global timeout reached: 1ns\npod/web-1$`, stderr)
+}
+
+// Each step is five seconds after the one before; all but the last leave something to do.
+func TestHowADrainOfNodesWaitsForAPod(t *testing.T) {
+	const path = "/api/v1/namespaces/shop/pods/web"
+	pod := func(uid, more string) string {
+		return fmt.Sprintf(`{"metadata": {"name": "web", "namespace": "shop", "uid": %q %s}}`, uid, more)
+	}
+	const refused, closing = `, "annotations": {"test/refused": "yes"}`, `, "annotations": {"test/refused": "namespace"}`
+	const ending = closing + `, "deletionTimestamp": "2026-01-02T03:04:05Z", "finalizers": ["a/b"]`
+	const asks, evicted = "evicting pod shop/web\n", "pod/web evicted\n"
+	const later = `error when evicting pods/"web" -n "shop" (will retry after 5s): Too Many Requests` + "\n"
+	const closed = `error when evicting pod "web" from terminating namespace "shop" (will retry after 5s): Forbidden` + "\n"
+	for name, c := range map[string]struct {
+		steps  []string // the pod that the server has then; empty: none
+		delete bool
+		says   string
+	}{
+		"it ends immediately":                    {steps: []string{pod("u", "")}, says: asks + evicted},
+		"it has gone since it was listed":        {steps: []string{""}, says: asks},
+		"it is deleted and not evicted":          {steps: []string{pod("u", refused)}, delete: true, says: "pod/web deleted\n"},
+		"it is refused at first":                 {steps: []string{pod("u", refused), pod("u", "")}, says: asks + later + asks + evicted},
+		"it ends with its namespace":             {steps: []string{pod("u", ending), pod("u", ending), ""}, says: asks + evicted},
+		"it will end with its namespace":         {steps: []string{pod("u", closing), pod("u", ending), pod("u", ending), ""}, says: asks + closed + asks + closed + asks + evicted},
+		"another has its name when it has ended": {steps: []string{pod("u", ending), pod("w", "")}, says: asks + evicted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clienttest.New(t, nil)
+			var said bytes.Buffer
+			out := &cobra.Command{}
+			out.SetOut(&said)
+			out.SetErr(&said)
+			r := &removing{draining: &draining{editing: newEditing()}, out: out, clock: clock.NewMock()}
+			r.client, r.nodes.options.DisableEviction = s.Client(&said), c.delete
+			waits := &removed{Pod: &corev1.Pod{}, asked: r.clock.Now().Add(-evictAgain)}
+			require.NoError(t, json.Unmarshal([]byte(cmp.Or(c.steps[0], pod("u", ""))), waits.Pod))
+			for i, at := range c.steps {
+				if at != "" {
+					s.Put(path, at)
+				} else if i > 0 {
+					s.Remove(path)
+				}
+				require.Equal(t, i < len(c.steps)-1, r.step(t.Context(), waits, false), "step %d", i)
+				r.clock.(*clock.Mock).Add(evictAgain)
+			}
+			require.Equal(t, c.says, said.String())
+			require.Empty(t, r.errs)
+		})
+	}
 }

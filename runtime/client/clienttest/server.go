@@ -20,6 +20,7 @@ import (
 	"github.com/benbjohnson/clock"
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -323,7 +324,8 @@ func (s *Server) create(w http.ResponseWriter, path string, body []byte, dryRun 
 	answer(w, o)
 }
 
-// Refused is the annotation of pods that the Eviction API refuses to evict.
+// Refused is the annotation of pods that the Eviction API refuses to evict; with the value "namespace" because their namespace is being
+// deleted.
 const Refused = "test/refused"
 
 // evict removes a pod in the same step.
@@ -333,6 +335,8 @@ func (s *Server) evict(w http.ResponseWriter, path string, eviction *unstructure
 	switch {
 	case pod == nil:
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case pod.GetAnnotations()[Refused] == "namespace":
+		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
 	case pod.GetAnnotations()[Refused] != "":
 		refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
 	default:
@@ -563,8 +567,9 @@ func answer(w io.Writer, o any) {
 	_ = json.NewEncoder(w).Encode(o) // a client that went away hears nothing
 }
 
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, causes ...metav1.StatusCause) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: http.StatusText(code)})
+	answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: http.StatusText(code),
+		Details: &metav1.StatusDetails{Causes: causes}})
 }
