@@ -302,7 +302,7 @@ type Settings struct {
 	// allow-list does not have, and lets pods that ask for processor or memory tolerate memory pressure. The admission plugin of
 	// Kubernetes, which is off by default. Zero: The annotations of the namespace are not read.
 	PodTolerationRestriction bool
-	// Of the node tier. Lets new pods tolerate NoSchedule taints whose key is an extended resource that they ask for. The admission
+	// Of the node tier. Lets pods tolerate NoSchedule taints whose key is an extended resource that they ask for. The admission
 	// plugin of Kubernetes, which is off by default. Zero: They have to say so.
 	ExtendedResourceToleration bool
 	// Of the node tier. How long a pod tolerates that its node is not ready, by defaultTolerationSeconds. The flag
