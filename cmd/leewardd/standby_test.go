@@ -17,11 +17,13 @@ import (
 	"time"
 
 	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/cmd/internal/logging"
 	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/client/join"
@@ -53,6 +55,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	logging.HearLibraries(zerolog.New(os.Stderr)) // before a client of a test runs: klog's logger must not change then
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // unless it is given
 		_ = f.Value.Set(awaited)
