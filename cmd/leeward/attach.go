@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"leeward/messages/lists"
 	"leeward/runtime/client/install"
 )
 
@@ -74,7 +75,7 @@ It is server-side apply, so it may be repeated, and leaves what others added. It
   leeward attach install act --dry-run=server
   leeward attach install act --scheduler-name canary
   leeward attach install shadow --beside karmada --dry-run=client -o yaml > shadow.yaml`,
-		ValidArgs: wordsOf(install.Roles), Args: oneRole,
+		ValidArgs: roles, Args: oneRole,
 		RunE: a.install,
 	}
 	a.add(c)
@@ -103,15 +104,9 @@ are deleted with their kinds: --delete-objects has it do so. Bindings stay as th
 	return c
 }
 
-func wordsOf(roles []install.Role) (all []string) {
-	for _, r := range roles {
-		all = append(all, string(r))
-	}
-	return all
-}
+var roles = lists.Of(install.Roles, func(r install.Role) string { return string(r) })
 
 func oneRole(c *cobra.Command, args []string) error {
-	roles := wordsOf(install.Roles)
 	if len(args) != 1 || !slices.Contains(roles, args[0]) {
 		return misused(c, fmt.Errorf("want one role of %s, not %q", strings.Join(roles, ", "), strings.Join(args, " ")))
 	}

@@ -63,7 +63,7 @@ func TestAnInstallationMayBeRepeatedAndTakenBack(t *testing.T) {
 	require.Nil(t, s.Get(definitionsPath+"/governors.leeward.dev"))
 	code, stdout, stderr = at(t, s, "attach uninstall -n ops1 --delete-objects")
 	require.Zero(t, code, stderr)
-	require.Empty(t, stdout, "nothing is left")
+	require.Empty(t, stdout, "nothing remains")
 }
 
 // itemOf is one object of a list of an object.

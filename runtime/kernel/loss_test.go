@@ -19,7 +19,7 @@ func TestRunUpToEndsAfterSoManyMessages(t *testing.T) {
 	require.EqualValues(t, 2, l.Counters().Handled)
 	require.EqualValues(t, 1, l.Counters().Queued)
 	require.Len(t, l.run(0), 1, "the next call goes on with what is left")
-	require.NoError(t, l.RunUpTo(at(1), 1), "nothing is left")
+	require.NoError(t, l.RunUpTo(at(1), 1), "nothing remains")
 }
 
 func TestLose(t *testing.T) {

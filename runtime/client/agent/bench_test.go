@@ -145,7 +145,9 @@ func BenchmarkReturn(b *testing.B) {
 	for b.Loop() {
 		hub.Down(true)
 		hub.AwaitRefused(agents)
-		time.Sleep(away)
+		waited, end := context.WithTimeout(ctx, away)
+		<-waited.Done()
+		end()
 		back := time.Now()
 		hub.Down(false)
 		lists := hub.AwaitLists(agents)

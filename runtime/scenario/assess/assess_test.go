@@ -141,7 +141,7 @@ func TestOnlyASpreadConstraintThatRefusesShouldBeLowered(t *testing.T) {
 		require.Equal(t, changes, told, text)
 	}
 	_, text := assessed(t, three+deployment("shop", "web", 4, "{clusterAffinity: {clusterNames: [eu-1, eu-2]}, spreadConstraints: [{spreadByField: cluster, minGroups: 2, maxGroups: 2}], "+divide+"}"))
-	require.Contains(t, text, "widen the placement", "of the region, where none is left")
+	require.Contains(t, text, "widen the placement", "of the region, which has no other")
 	require.Contains(t, text, "lower minGroups 2 by cluster", "of one of both")
 	require.False(t, short("0/2 clusters are available: 2 cluster(s) did not have the API resource"))
 }
