@@ -52,41 +52,27 @@ type Candidate struct {
 	Late func(late bool)
 }
 
-const (
-	// latePeriods is how many retry periods a leader that renews its Lease in each may let pass.
-	latePeriods = 2
-	// looksPerPeriod is how often the Lease is looked at in each.
-	looksPerPeriod = 4
-)
-
 // watch tells of a Lease that is late, as long as the candidate does not lead. The Lease is read from memory.
 func (c *Candidate) watch(ctx context.Context) {
-	look := c.Clock.Ticker(c.Timing.RetryPeriod / looksPerPeriod)
-	defer look.Stop()
 	var seen int64
-	since, late := c.Clock.Now(), false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
-		now, who := c.Clock.Now(), ""
+	since := c.Clock.Now()
+	c.Timing.Watch(ctx, c.Clock, func(now time.Time) (time.Duration, bool) {
+		who := ""
 		o, version := c.Engine.Table(leases).Get(Key)
 		if lease, is := o.(*coordinationv1.Lease); is {
 			who = ptr.Deref(lease.Spec.HolderIdentity, "")
 		}
 		if who == c.Identity { // the Lease has changed because this candidate has taken it
-			return
+			return 0, false
 		}
 		if version != seen {
 			seen, since = version, now
 		}
-		if is := who != "" && now.Sub(since) > latePeriods*c.Timing.RetryPeriod; is != late {
-			late = is
-			c.Late(late)
+		if who == "" {
+			return 0, true
 		}
-	}
+		return now.Sub(since), true
+	}, c.Late)
 }
 
 // Run campaigns for leadership, again and again, until the context is done.

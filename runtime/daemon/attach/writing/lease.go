@@ -32,9 +32,8 @@ type Lease struct {
 
 	mu sync.Mutex
 	// seen is the Lease as it was last read, and since when it has been that.
-	seen   resourcelock.LeaderElectionRecord
-	holder string
-	since  time.Time
+	seen  resourcelock.LeaderElectionRecord
+	since time.Time
 }
 
 // NewLease returns a Lease that is yet to be held. Lasts is for how long a renewal gives the right to write.
@@ -49,17 +48,20 @@ func (l *Lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if *r != l.seen || l.since.IsZero() {
-			l.seen, l.holder, l.since = *r, r.HolderIdentity, l.clock.Now()
+			l.seen, l.since = *r, l.clock.Now()
 		}
 	}
 	return r, raw, err
 }
 
-// late reports whether another process holds the Lease and has not renewed it for longer than that, as far as this one has seen.
-func (l *Lease) late(than time.Duration) bool {
+// silent returns for how long another process that holds the Lease has not renewed it, as far as this one has seen.
+func (l *Lease) silent(now time.Time) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.holder != "" && l.holder != l.Identity() && l.clock.Now().Sub(l.since) > than
+	if who := l.seen.HolderIdentity; who == "" || who == l.Identity() {
+		return 0, true
+	}
+	return now.Sub(l.since), true
 }
 
 // Create makes the Lease with this process as its holder.
@@ -140,33 +142,9 @@ func (c *Candidate) Stand(ctx context.Context, lead func(context.Context, *Lease
 		Leader: func(who string) { c.Log.Info().Str("leader", who).Msg("leader") },
 	}
 	if c.Late != nil {
-		watch.Go(func() { c.watch(watching, l) })
+		watch.Go(func() { c.Timing.Watch(watching, c.Clock, l.silent, c.Late) })
 	}
 	defer watch.Wait()
 	defer unwatch()
 	return once.Stand(ctx)
-}
-
-const (
-	// latePeriods is how many retry periods a leader that renews its Lease in each may let pass.
-	latePeriods = 2
-	// looksPerPeriod is how often that is looked at in each.
-	looksPerPeriod = 4
-)
-
-// watch tells of a Lease that is late until the context is done.
-func (c *Candidate) watch(ctx context.Context, l *Lease) {
-	look := c.Clock.Ticker(c.Timing.RetryPeriod / looksPerPeriod)
-	defer look.Stop()
-	for late := false; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
-		if is := l.late(latePeriods * c.Timing.RetryPeriod); is != late {
-			late = is
-			c.Late(late)
-		}
-	}
 }
