@@ -5,8 +5,8 @@ import corev1 "k8s.io/api/core/v1"
 // ToPodEviction is what the taint eviction of a pod understands.
 type ToPodEviction interface{ toPodEviction() }
 
-// PodStored carries a pod as the API server has it: when it was created, bound or edited, and when the engine starts. A deletion
-// that another client asked for is in it, too. From: API server. To: pod eviction.
+// PodStored carries a pod as the API server has it: when it was created, bound or edited, has finished or is being deleted, and when the
+// engine starts. From: API server. To: pod eviction.
 type PodStored struct{ Object *corev1.Pod }
 
 // PodForgotten says that the pod does not exist any more. From: API server. To: pod eviction.

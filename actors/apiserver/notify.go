@@ -47,7 +47,13 @@ func (c *changes) budget(b *budget) {
 	c.budgets[b.name] = b
 }
 
+// pod takes down that any of a pod has changed, phase that only its phase and readiness have.
 func (c *changes) pod(p *pod) {
+	p.edited = true
+	c.phase(p)
+}
+
+func (c *changes) phase(p *pod) {
 	for _, b := range p.budgets {
 		c.budget(b)
 	}
@@ -72,7 +78,7 @@ func (c *changes) nodeGone(name messages.NodeName, n *node) {
 
 func (c *changes) podGone(p *pod) {
 	c.ended = append(c.ended, p)
-	p.changed, p.placed = false, false
+	p.changed, p.edited, p.placed = false, false, false
 }
 
 // notify tells of all that changed: what ended first, then nodes, then pods, each by name.
@@ -178,24 +184,33 @@ func (s *Server) notifyNewcomer(owner messages.OwnerName, told map[messages.Node
 	}
 }
 
+// notifyPod tells of a pod: of its phase and readiness only its owner.
 func (s *Server) notifyPod(p *pod, out *actors.Outbox) {
 	o := p.object
-	out.TellPodEviction(p.name, &messages.PodStored{Object: o})
-	priority := int32(0)
-	if o.Spec.Priority != nil {
-		priority = *o.Spec.Priority
-	}
-	if name := o.Spec.SchedulerName; p.node() != "" || name == "" || name == corev1.DefaultSchedulerName { // else another scheduler binds it
-		out.TellPodScheduler(&messages.PodViewed{
-			Pod: p.name, Request: p.request, Since: o.CreationTimestamp.Time, Priority: priority, Labels: o.Labels, Spec: p.spec, Peers: p.peers,
-			Node: p.node(), Terminating: p.terminating(), Finished: p.finished(),
-		})
+	if p.edited {
+		p.edited = false
+		out.TellPodEviction(p.name, &messages.PodStored{Object: o})
+		if name := o.Spec.SchedulerName; p.node() != "" || name == "" || name == corev1.DefaultSchedulerName { // else another scheduler binds it
+			out.TellPodScheduler(p.view())
+		}
 	}
 	if p.owner != "" {
 		out.TellOwner(p.owner, &messages.OwnedPodViewed{
 			Pod: p.name, UID: o.UID, Node: p.node(), Target: target(p.spec), Phase: o.Status.Phase, ReadySince: p.readySince(), Terminating: p.terminating(),
 		})
 	}
+}
+
+// view is what the scheduler of pods must know of it.
+func (p *pod) view() *messages.PodViewed {
+	v := &messages.PodViewed{
+		Pod: p.name, Request: p.request, Since: p.object.CreationTimestamp.Time, Labels: p.object.Labels, Spec: p.spec, Peers: p.peers,
+		Node: p.node(), Terminating: p.terminating(), Finished: p.finished(),
+	}
+	if p.object.Spec.Priority != nil {
+		v.Priority = *p.object.Spec.Priority
+	}
+	return v
 }
 
 // target is the node that the affinity of a daemon pod requires.

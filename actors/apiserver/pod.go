@@ -33,8 +33,9 @@ type pod struct {
 	waitsUnready bool
 	// drained is the node whose drain hears when the pod is gone.
 	drained messages.NodeName
-	// changed and placed are set where it is in those lists of what an instant changed.
-	changed, placed bool
+	// changed and placed are set where it is in those lists of what an instant changed, edited where more has changed than its phase and
+	// readiness.
+	changed, edited, placed bool
 }
 
 func (p *pod) node() messages.NodeName { return messages.NodeName(p.object.Spec.NodeName) }
@@ -209,7 +210,11 @@ func (s *Server) setPhase(now time.Time, p *pod, phase corev1.PodPhase, ready bo
 	}
 	setPodCondition(now, o, c)
 	out.Record(&messages.PodPhaseChanged{Pod: p.name, Node: p.node(), Phase: phase, Ready: ready, Reason: reason})
-	s.changes.pod(p)
+	if p.finished() {
+		s.changes.pod(p)
+	} else {
+		s.changes.phase(p)
+	}
 }
 
 // unready has no pod that runs on a node be ready.
