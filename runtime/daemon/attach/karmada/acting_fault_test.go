@@ -110,13 +110,26 @@ func TestAServerThatAsksForAPauseGetsIt(t *testing.T) {
 			return &http.Response{StatusCode: 429, Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {"30"}}, Body: io.NopCloser(strings.NewReader(string(body)))}
 		}
 	}).leads()
-	require.Eventually(t, func() bool { return a.faults.count() == 1 }, 20*time.Second, time.Millisecond)
+	a.refused()
 	s.clock.Add(29 * time.Second)
 	a.look(func(*deciding) {})
 	a.look(func(*deciding) {})
 	require.Equal(t, 1, a.faults.count())
 	s.clock.Add(time.Second)
-	s.until("m1:2 m2:2")
+	require.Eventually(t, func() bool {
+		a.look(func(*deciding) {}) // it may have set its alarm by the time before
+		return s.is("web") == "m1:2 m2:2"
+	}, 20*time.Second, time.Millisecond)
+}
+
+// refused waits until the first request was made and its refusal was heard: from then on there is a pause.
+func (a *actor) refused() {
+	a.stage.t.Helper()
+	heard := func() (all bool) {
+		a.look(func(d *deciding) { all = a.faults.count() == 1 && d.acting.writes.underWay == 0 })
+		return all
+	}
+	require.Eventually(a.stage.t, heard, 20*time.Second, time.Millisecond)
 }
 
 // TestAWriteThatIsRefusedIsMadeAgain: by a webhook, for a token that has expired, or because the server fails. It comes back with pauses, and
@@ -137,7 +150,7 @@ func TestAWriteThatIsRefusedIsMadeAgain(t *testing.T) {
 				return &http.Response{StatusCode: int(code), Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(string(body)))}
 			}
 		}).leads()
-		require.Eventually(t, func() bool { return a.faults.count() == 1 }, 20*time.Second, time.Millisecond)
+		a.refused()
 		a.look(func(*deciding) {})
 		a.look(func(*deciding) {})
 		require.Equal(t, 1, a.faults.count(), "there is a pause")
