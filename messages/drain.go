@@ -20,6 +20,8 @@ type DrainOptions struct {
 	GracePeriodSeconds *int64
 	// Timeout is when the drain gives up; zero: never.
 	Timeout time.Duration
+	// SkipWaitForDelete is how long ago the deletionTimestamp of a pod may be for the drain to wait for it, in whole seconds; zero: any time.
+	SkipWaitForDelete time.Duration
 	// Pods selects pods by their labels; nil: all.
 	Pods labels.Selector
 }
@@ -46,8 +48,16 @@ type DrainedPodGone struct {
 	UID types.UID
 }
 
+// DrainedPodDeleted says that a pod that was listed is being deleted. At is its deletionTimestamp. From: API server. To: drain.
+type DrainedPodDeleted struct {
+	Pod PodName
+	UID types.UID
+	At  time.Time
+}
+
 func (*BeginDrain) toDrain()          {}
 func (*PodsListed) toDrain()          {}
+func (*DrainedPodDeleted) toDrain()   {}
 func (*DrainedPodGone) toDrain()      {}
 func (*PodEvictionAnswered) toDrain() {}
 func (*Woken) toDrain()               {}

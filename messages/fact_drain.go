@@ -10,10 +10,12 @@ type NodeDrainStarted struct {
 	Warning string   `json:"warning,omitempty"`
 }
 
-// NodeDrained says that every pod that a drain evicts is gone.
+// NodeDrained says that every pod that a drain evicts is gone, or not waited for.
 type NodeDrained struct {
 	Node  NodeName      `json:"node"`
 	After time.Duration `json:"after"`
+	// Skipped are the pods that are still being deleted, for so long that the drain does not wait for them.
+	Skipped []PodName `json:"skipped,omitempty"`
 }
 
 // NodeDrainFailed says that a drain has ended before that: it was not permitted, an eviction failed, or its time was over. The node remains

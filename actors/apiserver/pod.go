@@ -270,6 +270,9 @@ func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Out
 	if first && (m.Cause != "" || m.Eviction) {
 		out.Record(&messages.PodDeletionRequested{Pod: p.name, Node: p.node(), GracePeriodSeconds: grace, Cause: m.Cause, Eviction: m.Eviction})
 	}
+	if p.drained != "" {
+		out.TellDrain(p.drained, &messages.DrainedPodDeleted{Pod: p.name, UID: o.UID, At: until.Time})
+	}
 	s.changes.pod(p)
 	if grace == 0 {
 		s.end(p, out)

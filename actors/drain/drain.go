@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/actors"
@@ -29,9 +30,10 @@ type Drain struct {
 	// running: it has begun and not ended; listed: it knows the pods.
 	running, listed bool
 	since           time.Time
-	// pods are those that are not gone, errs what became of others.
-	pods map[messages.PodName]*pod
-	errs map[messages.PodName]string
+	// pods are those that are not gone, errs what became of others; skipped are those that are not waited for.
+	pods    map[messages.PodName]*pod
+	errs    map[messages.PodName]string
+	skipped []messages.PodName
 }
 
 // pod is a pod that is being evicted.
@@ -39,6 +41,8 @@ type pod struct {
 	uid types.UID
 	// retry is when its eviction is asked for again; zero: it was asked for, or has begun.
 	retry time.Time
+	// deleted is its deletionTimestamp; nil: it is not being deleted.
+	deleted *metav1.Time
 	// told is why it was refused, as the journal knows it.
 	told string
 }
@@ -52,12 +56,16 @@ func (d *Drain) Receive(now time.Time, m messages.ToDrain, out *actors.Outbox) {
 	case *messages.BeginDrain:
 		*d = Drain{node: d.node, options: m.Options, running: true, since: now}
 	case *messages.PodsListed:
-		d.begin(m, out)
+		d.begin(now, m, out)
 	case *messages.PodEvictionAnswered:
 		d.answered(now, m, out)
 	case *messages.DrainedPodGone:
 		if p := d.pods[m.Pod]; p != nil && p.uid == m.UID {
 			delete(d.pods, m.Pod)
+		}
+	case *messages.DrainedPodDeleted:
+		if p := d.pods[m.Pod]; p != nil && p.uid == m.UID {
+			p.deleted = &metav1.Time{Time: m.At}
 		}
 	case *messages.Woken:
 		d.tick(now, out)
@@ -69,12 +77,12 @@ func (d *Drain) Receive(now time.Time, m messages.ToDrain, out *actors.Outbox) {
 }
 
 // begin asks for the evictions of the pods of the node, unless one forbids the drain.
-func (d *Drain) begin(m *messages.PodsListed, out *actors.Outbox) {
+func (d *Drain) begin(now time.Time, m *messages.PodsListed, out *actors.Outbox) {
 	if !d.running || d.listed {
 		return
 	}
 	d.listed = true
-	c := draining.Choose(m.Pods, &d.options)
+	c := draining.Choose(m.Pods, now, &d.options)
 	if len(c.Errors) > 0 {
 		d.running = false
 		out.Record(&messages.NodeDrainFailed{Node: d.node, Error: draining.Together(c.Errors), Pending: names(c.Evict)})
@@ -84,7 +92,7 @@ func (d *Drain) begin(m *messages.PodsListed, out *actors.Outbox) {
 	d.pods, d.errs = map[messages.PodName]*pod{}, map[messages.PodName]string{}
 	for _, o := range c.Evict {
 		name := messages.NamePod(o.Namespace, o.Name)
-		d.pods[name] = &pod{uid: o.UID}
+		d.pods[name] = &pod{uid: o.UID, deleted: o.DeletionTimestamp}
 		d.ask(name, d.pods[name], out)
 	}
 }
@@ -134,13 +142,16 @@ func (d *Drain) giveUp(name messages.PodName, doing, why string) {
 	}
 }
 
-// tick asks again for what was refused, and gives up when the time is over: for a pod that is being deleted exactly then, for one that was refused
+// tick asks again for what was refused, no longer waits for pods that it may skip, and gives up when the time is over: for a pod that is being deleted exactly then, for one that was refused
 // at its next try.
 func (d *Drain) tick(now time.Time, out *actors.Outbox) {
 	over := d.options.Timeout > 0 && !now.Before(d.deadline())
 	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
 		switch p := d.pods[name]; {
 		case p.retry.After(now):
+		case p.retry.IsZero() && draining.Skips(p.deleted, now, &d.options):
+			delete(d.pods, name)
+			d.skipped = append(d.skipped, name)
 		case p.retry.IsZero() && over:
 			d.giveUp(name, "waiting", "context deadline exceeded")
 		case p.retry.IsZero():
@@ -161,7 +172,7 @@ func (d *Drain) conclude(now time.Time, out *actors.Outbox) {
 	}
 	d.running = false
 	if len(d.errs) == 0 {
-		out.Record(&messages.NodeDrained{Node: d.node, After: now.Sub(d.since)})
+		out.Record(&messages.NodeDrained{Node: d.node, After: now.Sub(d.since), Skipped: d.skipped})
 		return
 	}
 	f := &messages.NodeDrainFailed{Node: d.node, Pending: slices.Sorted(maps.Keys(d.errs))}
@@ -176,8 +187,11 @@ func (d *Drain) next() (next time.Time) {
 		switch {
 		case !p.retry.IsZero():
 			next = actors.Earlier(next, p.retry)
-		case d.options.Timeout > 0:
-			next = actors.Earlier(next, d.deadline())
+		default:
+			next = actors.Earlier(next, draining.SkippedAt(p.deleted, &d.options))
+			if d.options.Timeout > 0 {
+				next = actors.Earlier(next, d.deadline())
+			}
 		}
 	}
 	return next

@@ -125,6 +125,28 @@ func TestOptionsOfADrain(t *testing.T) {
 	begun(t, messages.DrainOptions{DisableEviction: true}, "a").Told(serverAt, &messages.DeletePod{Pod: "d/a", UID: "a", Cause: "drain of node n1"})
 }
 
+func TestAPodThatIsDeletedForLongIsNotWaitedFor(t *testing.T) {
+	deleted := func(name string, uid types.UID) *messages.DrainedPodDeleted {
+		return &messages.DrainedPodDeleted{Pod: messages.NamePod("d", name), UID: uid, At: actorstest.Start.Add(30 * time.Second)}
+	}
+	d := begun(t, messages.DrainOptions{SkipWaitForDelete: 20 * time.Second, Timeout: time.Hour}, "a", "b", "c")
+	d.Tell(refused("c", "x"))
+	d.Tell(answer("a"), deleted("a", "a"), answer("b"), deleted("b", "another"), deleted("x", "x")).Quiet()
+	for range 10 {
+		d.Advance(5*time.Second).Told(serverAt, evict("c"))
+		d.Tell(refused("c", "x")).Quiet()
+	}
+	d.Tell(gone("b")).Quiet()
+	d.Advance(time.Second).Quiet()
+	d.Tell(gone("a")).Quiet()
+	d.Tell(gone("c")).Recorded(&messages.NodeDrained{Node: "n1", After: 51 * time.Second, Skipped: []messages.PodName{"d/a"}})
+	d.Sleeps()
+
+	d = begun(t, messages.DrainOptions{}, "a")
+	d.Tell(answer("a"), deleted("a", "a")).Quiet()
+	d.Sleeps() // it is waited for
+}
+
 func TestADrainThatBeginsAgainForgetsTheEarlierOne(t *testing.T) {
 	d := begun(t, messages.DrainOptions{}, "a")
 	d.Tell(refused("a", "x"))

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"leeward/actors"
 	rule "leeward/actors/rules/draining"
 	"leeward/messages"
 	"leeward/messages/lists"
@@ -26,6 +27,7 @@ import (
 // nodeFlags are the flags of kubectl drain.
 type nodeFlags struct {
 	options     messages.DrainOptions
+	skip        int
 	grace       int64
 	podSelector string
 }
@@ -37,6 +39,7 @@ func (n *nodeFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&n.options.DisableEviction, "disable-eviction", false, "of nodes: delete pods, whatever their PodDisruptionBudgets say")
 	f.Int64Var(&n.grace, "grace-period", -1, "of nodes: seconds that each pod has to end; if negative, its own")
 	f.DurationVar(&n.options.Timeout, "timeout", 0, "of nodes: how long to try; zero: for ever")
+	f.IntVar(&n.skip, "skip-wait-for-delete-timeout", 0, "of nodes: do not wait for pods whose deletionTimestamp is more than so many seconds ago; zero or less: wait for all")
 	f.StringVar(&n.podSelector, "pod-selector", "", "of nodes: only pods with these labels")
 }
 
@@ -45,6 +48,7 @@ func (n *nodeFlags) read() error {
 	if n.grace >= 0 {
 		n.options.GracePeriodSeconds = &n.grace
 	}
+	n.options.SkipWaitForDelete = actors.Seconds(int64(max(n.skip, 0)))
 	if n.podSelector == "" {
 		return nil
 	}
@@ -102,7 +106,7 @@ func (d *draining) drainNode(c *cobra.Command, at target) error {
 	if err != nil {
 		return err
 	}
-	choice := rule.Choose(listed, &d.nodes.options)
+	choice := rule.Choose(listed, time.Now(), &d.nodes.options)
 	if len(choice.Errors) > 0 {
 		return errors.New(rule.Together(choice.Errors))
 	}
@@ -129,7 +133,7 @@ func (d *draining) sayPending(c *cobra.Command, node string, failed error) {
 	if err != nil {
 		return // the server did not answer, which failed says
 	}
-	pending := rule.Choose(listed, &d.nodes.options).Evict
+	pending := rule.Choose(listed, time.Now(), &d.nodes.options).Evict
 	if len(pending) == 0 {
 		return
 	}
@@ -227,6 +231,9 @@ func (r *removing) step(ctx context.Context, p *removed, over bool) bool {
 		return false
 	case err != nil:
 		r.fail("error when waiting for pod %q in namespace %q to terminate: %v", p, err)
+		return false
+	case rule.Skips(o.(*corev1.Pod).DeletionTimestamp, r.clock.Now(), &r.nodes.options):
+		say(r.out.OutOrStdout(), fmt.Sprintf("pod %q has DeletionTimestamp older than %d seconds, skipping\n", p.Name, r.nodes.skip))
 		return false
 	case over:
 		r.fail("error when waiting for pod %q in namespace %q to terminate: %v", p, context.DeadlineExceeded)

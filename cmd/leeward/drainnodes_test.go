@@ -86,12 +86,14 @@ func TestHowADrainOfNodesWaitsForAPod(t *testing.T) {
 	}
 	const refused, closing = `, "annotations": {"test/refused": "yes"}`, `, "annotations": {"test/refused": "namespace"}`
 	const ending = closing + `, "deletionTimestamp": "2026-01-02T03:04:05Z", "finalizers": ["a/b"]`
+	const dying = closing + `, "deletionTimestamp": "1970-01-01T00:00:00Z", "finalizers": ["a/b"]`
 	const asks, evicted = "evicting pod shop/web\n", "pod/web evicted\n"
 	const later = `error when evicting pods/"web" -n "shop" (will retry after 5s): Too Many Requests` + "\n"
 	const closed = `error when evicting pod "web" from terminating namespace "shop" (will retry after 5s): Forbidden` + "\n"
 	for name, c := range map[string]struct {
 		steps  []string // the pod that the server has then; empty: none
 		delete bool
+		skip   int
 		says   string
 	}{
 		"it ends immediately":                    {steps: []string{pod("u", "")}, says: asks + evicted},
@@ -100,6 +102,7 @@ func TestHowADrainOfNodesWaitsForAPod(t *testing.T) {
 		"it is refused at first":                 {steps: []string{pod("u", refused), pod("u", "")}, says: asks + later + asks + evicted},
 		"it ends with its namespace":             {steps: []string{pod("u", ending), pod("u", ending), ""}, says: asks + evicted},
 		"it will end with its namespace":         {steps: []string{pod("u", closing), pod("u", ending), pod("u", ending), ""}, says: asks + closed + asks + closed + asks + evicted},
+		"it is deleted for long":                 {steps: []string{pod("u", dying), pod("u", dying), pod("u", dying)}, skip: 7, says: asks + `pod "web" has DeletionTimestamp older than 7 seconds, skipping` + "\n"},
 		"another has its name when it has ended": {steps: []string{pod("u", ending), pod("w", "")}, says: asks + evicted},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +113,8 @@ func TestHowADrainOfNodesWaitsForAPod(t *testing.T) {
 			out.SetErr(&said)
 			r := &removing{draining: &draining{editing: newEditing()}, out: out, clock: clock.NewMock()}
 			r.client, r.nodes.options.DisableEviction = s.Client(&said), c.delete
+			r.nodes.skip = c.skip
+			require.NoError(t, r.nodes.read())
 			waits := &removed{Pod: &corev1.Pod{}, asked: r.clock.Now().Add(-evictAgain)}
 			require.NoError(t, json.Unmarshal([]byte(cmp.Or(c.steps[0], pod("u", ""))), waits.Pod))
 			for i, at := range c.steps {

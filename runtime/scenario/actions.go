@@ -159,14 +159,10 @@ func (c *call) drain(s *drainStep) Action {
 func (c *call) drainOptions(s *drainStep) messages.DrainOptions {
 	o := messages.DrainOptions{
 		IgnoreDaemonSets: s.IgnoreDaemonSets, DeleteEmptyDirData: s.DeleteEmptyDirData, Force: s.Force, DisableEviction: s.DisableEviction,
-		Timeout: s.Timeout.orElse(0),
+		Timeout: s.Timeout.orElse(0), SkipWaitForDelete: c.wholeSeconds(s.SkipWaitForDeleteTimeout, "skipWaitForDeleteTimeout"),
 	}
 	if s.GracePeriod != nil {
-		grace := s.GracePeriod.orElse(0)
-		if grace%time.Second != 0 {
-			c.bad(c.path+".gracePeriod", "want whole seconds")
-		}
-		seconds := int64(grace / time.Second)
+		seconds := int64(c.wholeSeconds(s.GracePeriod, "gracePeriod") / time.Second)
 		o.GracePeriodSeconds = &seconds
 	}
 	if s.PodSelector != "" {
@@ -180,6 +176,15 @@ func (c *call) drainOptions(s *drainStep) messages.DrainOptions {
 		c.bad(c.path, "the flags of kubectl drain go with node")
 	}
 	return o
+}
+
+// wholeSeconds is a duration of the step, zero where it is not written.
+func (c *call) wholeSeconds(d *duration, field string) time.Duration {
+	value := d.orElse(0)
+	if value%time.Second != 0 {
+		c.bad(c.path+"."+field, "want whole seconds")
+	}
+	return value
 }
 
 func (c *call) label(s *labelStep) Action {

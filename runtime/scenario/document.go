@@ -246,6 +246,8 @@ type drainStep struct {
 	GracePeriod *duration `json:"gracePeriod"`
 	// Of nodes: how long the drain tries. Default: until it is done.
 	Timeout *duration `json:"timeout"`
+	// Of nodes: how long ago the deletionTimestamp of a pod may be for the drain to wait for it, in whole seconds. Default: any time.
+	SkipWaitForDeleteTimeout *duration `json:"skipWaitForDeleteTimeout"`
 	// Of nodes: evicts only pods with these labels.
 	PodSelector string `json:"podSelector"`
 }

@@ -108,8 +108,8 @@ func nodeActions() map[string]scenario.Action {
 		`condition: {node: a-1, type: MemoryPressure, status: "True"}`: &scenario.Condition{Target: nodeNames("a-1"), Type: "MemoryPressure", Status: "True"},
 		`cordon: {node: "a-{2..3}"}`:                                   &scenario.Cordon{Target: nodeNames("a-2 a-3")},
 		`uncordon: {node: {zone: b}}`:                                  &scenario.Cordon{Target: nodeNames("b-1 b-2"), Off: true},
-		`drain: {node: a-1, ignoreDaemonsets: true, deleteEmptydirData: true, force: true, disableEviction: true, gracePeriod: 3s, timeout: 5m}`: &scenario.Drain{Target: nodeNames("a-1"), Options: messages.DrainOptions{
-			IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true, DisableEviction: true, GracePeriodSeconds: new(int64(3)), Timeout: 5 * time.Minute,
+		`drain: {node: a-1, ignoreDaemonsets: true, deleteEmptydirData: true, force: true, disableEviction: true, gracePeriod: 3s, timeout: 5m, skipWaitForDeleteTimeout: 20s}`: &scenario.Drain{Target: nodeNames("a-1"), Options: messages.DrainOptions{
+			IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true, DisableEviction: true, GracePeriodSeconds: new(int64(3)), Timeout: 5 * time.Minute, SkipWaitForDelete: 20 * time.Second,
 		}},
 		`drain: {node: ["*-2", b-2]}`:                                            &scenario.Drain{Target: nodeNames("a-2 b-2")},
 		`label: {node: {labels: {pool: spot}}, labels: {pool: gold}}`:            &scenario.Label{Target: nodeNames("b-1 b-2"), Labels: map[string]*string{"pool": &gold}},

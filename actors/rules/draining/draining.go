@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,13 +33,13 @@ type Choice struct {
 	Warnings, Errors []string
 }
 
-// Choose decides for each pod of a node, in the order given.
-func Choose(pods []messages.ListedPod, o *messages.DrainOptions) Choice {
+// Choose decides now for each pod of a node, in the order given.
+func Choose(pods []messages.ListedPod, now time.Time, o *messages.DrainOptions) Choice {
 	var c Choice
 	var warnings, fatal said
 	for i := range pods {
 		p := &pods[i]
-		if o.Pods != nil && !o.Pods.Matches(labels.Set(p.Object.Labels)) {
+		if o.Pods != nil && !o.Pods.Matches(labels.Set(p.Object.Labels)) || Skips(p.Object.DeletionTimestamp, now, o) {
 			continue
 		}
 		evict, warning, problem := judge(p, o)
@@ -52,6 +53,21 @@ func Choose(pods []messages.ListedPod, o *messages.DrainOptions) Choice {
 	c.Warnings = warnings.lines("")
 	c.Errors = fatal.lines("cannot delete ")
 	return c
+}
+
+// Skips reports whether a drain no longer waits for a pod with this deletionTimestamp.
+func Skips(deleted *metav1.Time, now time.Time, o *messages.DrainOptions) bool {
+	at := SkippedAt(deleted, o)
+	return !at.IsZero() && !now.Before(at)
+}
+
+// SkippedAt is when a drain no longer waits for a pod with this deletionTimestamp; zero: never. As kubectl, it counts whole seconds, and waits
+// until there is one more than the option says.
+func SkippedAt(deleted *metav1.Time, o *messages.DrainOptions) time.Time {
+	if deleted.IsZero() || o.SkipWaitForDelete <= 0 {
+		return time.Time{}
+	}
+	return deleted.Add(o.SkipWaitForDelete).Add(time.Second) // one after the other: their sum may wrap
 }
 
 // judge says whether a pod is evicted, with a warning; or what forbids the drain.

@@ -1,7 +1,9 @@
 package draining_test
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +34,10 @@ func bare(p *messages.ListedPod)     { p.Object.OwnerReferences = nil }
 func orphan(p *messages.ListedPod)   { p.Orphan = true }
 func finished(p *messages.ListedPod) { p.Object.Status.Phase = corev1.PodSucceeded }
 func labelled(p *messages.ListedPod) { p.Object.Labels = map[string]string{"app": "web"} }
+func deletedAt(second int64) func(*messages.ListedPod) {
+	return func(p *messages.ListedPod) { p.Object.DeletionTimestamp = &metav1.Time{Time: time.Unix(second, 0)} }
+}
+
 func mirror(p *messages.ListedPod) {
 	p.Object.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "1"}
 }
@@ -72,10 +78,15 @@ func TestWhichPodsADrainEvicts(t *testing.T) {
 		"local storage of what has finished goes":      {pods: []messages.ListedPod{pod("a", scratch, finished)}, evicts: []string{"a"}},
 		"mirrors of static pods are passed over":       {pods: []messages.ListedPod{pod("a", bare, mirror), pod("b", bare, mirror, finished)}},
 		"only pods with the labels":                    {pods: []messages.ListedPod{pod("a", bare), pod("b", labelled)}, options: messages.DrainOptions{Pods: selector}, evicts: []string{"b"}},
-		"each error names its pods":                    {pods: []messages.ListedPod{pod("a", bare), pod("b", of("DaemonSet")), pod("c", bare)}, errors: []string{"cannot delete Pods that declare no controller (use --force to override): d/a, d/c", "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/b"}},
+		"pods that are being deleted go":               {pods: []messages.ListedPod{pod("a", deletedAt(0))}, evicts: []string{"a"}},
+		"pods whose deletion is over by more are not waited for": {
+			pods:    []messages.ListedPod{pod("a", deletedAt(79)), pod("b", deletedAt(80)), pod("c", deletedAt(130)), pod("d"), pod("e", deletedAt(79), bare), pod("f", deletedAt(79), of("DaemonSet"))},
+			options: messages.DrainOptions{SkipWaitForDelete: 20 * time.Second}, evicts: []string{"b", "c", "d"},
+		},
+		"each error names its pods": {pods: []messages.ListedPod{pod("a", bare), pod("b", of("DaemonSet")), pod("c", bare)}, errors: []string{"cannot delete Pods that declare no controller (use --force to override): d/a, d/c", "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			choice := draining.Choose(c.pods, &c.options)
+			choice := draining.Choose(c.pods, time.Unix(100, 0), &c.options)
 			var evicts []string
 			for _, p := range choice.Evict {
 				evicts = append(evicts, p.Name)
@@ -85,6 +96,9 @@ func TestWhichPodsADrainEvicts(t *testing.T) {
 			require.Equal(t, c.errors, choice.Errors)
 		})
 	}
+	require.True(t, draining.Skips(&metav1.Time{Time: time.Unix(0, 0)}, time.Unix(21, 0), &messages.DrainOptions{SkipWaitForDelete: 20 * time.Second}))
+	require.False(t, draining.Skips(&metav1.Time{Time: time.Unix(0, 0)}, time.Unix(21, -1), &messages.DrainOptions{SkipWaitForDelete: 20 * time.Second}))
+	require.False(t, draining.Skips(&metav1.Time{Time: time.Unix(0, 0)}, time.Unix(1e9, 0), &messages.DrainOptions{SkipWaitForDelete: math.MaxInt64}))
 	require.Equal(t, "one", draining.Together([]string{"one"}))
 	require.Equal(t, "[one, two]", draining.Together([]string{"one", "two"}))
 }

@@ -273,6 +273,9 @@ func TestKubectlOfNodes(t *testing.T) {
 		{args: "uncordon n1", shows: "node/n1 uncordoned"},
 		{args: "drain n1 --force --timeout 1s", shows: "evicting pod default/web", fails: true}, // no kubelet ends the pod
 		{args: "get pods", shows: "Terminating"},
+		{args: "delete pod web --grace-period 1 --wait=false", shows: "deleted"},
+		{args: "drain n1 --force --grace-period 1 --skip-wait-for-delete-timeout 1", shows: `pod "web" has DeletionTimestamp older than 1 seconds, skipping`},
+		{args: "drain n1 --force --skip-wait-for-delete-timeout 1", shows: "node/n1 drained"}, // with no word of the pod
 		{args: "delete pod web --force", shows: `pod "web" force deleted`},
 		{args: "delete node n1", shows: `node "n1" deleted`},
 	} {

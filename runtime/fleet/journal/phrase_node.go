@@ -10,6 +10,7 @@ import (
 	"leeward/actors/rules/nodelife"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // tellNode has the words for what is about a node.
@@ -36,7 +37,7 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 	case *messages.NodeDrainStarted:
 		return change("draining", podsOf(f.Pods), wrap("WARNING: ", f.Warning, ""))
 	case *messages.NodeDrained:
-		return change("drained", "", "after "+Clock(f.After))
+		return change("drained", "", joined("; ", "after "+Clock(f.After), skipped(f.Skipped)))
 	case *messages.NodeDrainFailed:
 		return warning("not drained", podsOf(len(f.Pending))+" remain", f.Error)
 	case *messages.KubeletStopped:
@@ -45,6 +46,11 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 		return change("kubelet back", "", "after "+Clock(f.After))
 	}
 	return Phrase{}
+}
+
+// skipped says which pods a drain did not wait for.
+func skipped(pods []messages.PodName) string {
+	return wrap("not waited for: ", strings.Join(lists.Of(pods, func(p messages.PodName) string { return string(p) }), ", "), "")
 }
 
 // podsOf counts pods.

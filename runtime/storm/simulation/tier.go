@@ -223,6 +223,9 @@ func (d dice) drainOf(on any) mapping {
 	if d.chance(30) {
 		m["gracePeriod"] = pick(d, "0s", "1s", "30s")
 	}
+	if d.chance(20) {
+		m["skipWaitForDeleteTimeout"] = pick(d, "1s", "20s", "5m")
+	}
 	return m
 }
 
