@@ -1,6 +1,6 @@
 // Package podscheduler is the machine that binds the pods of one cluster to nodes. It collects what changes in an instant and decides
 // at the instant's end: by priority, then arrival, then name. What a decision takes is reserved for the next one, before the pod is
-// seen to be bound. A pod that no node can take is tried again when a node changed that could take it, and not before.
+// seen to be bound. A pod that no node can take is tried again when a node changed that could take it; when a node joins or is deleted, its explanation is told again.
 package podscheduler
 
 import (
@@ -31,6 +31,8 @@ type PodScheduler struct {
 	// pods that are spread.
 	freed   []messages.NodeName
 	spreads bool
+	// counted is set where a node joined or was deleted: explanations count all nodes.
+	counted bool
 	// running is how many pods of each priority are on nodes.
 	running map[int32]int
 	// attended hears of each pod before it is decided on; nil: there is no listener.
@@ -97,12 +99,13 @@ func (s *PodScheduler) Receive(now time.Time, m messages.ToPodScheduler, out *ac
 	default:
 		panic(fmt.Sprintf("pod scheduler: unknown message %T", m))
 	}
-	if len(s.dirty) > 0 || len(s.waiting) > 0 && (len(s.freed) > 0 || s.spreads) {
+	if len(s.dirty) > 0 || len(s.waiting) > 0 && (len(s.freed) > 0 || s.spreads || s.counted) {
 		out.WakeAt(now)
 	}
 }
 
 func (s *PodScheduler) nodeViewed(v *messages.NodeView) {
+	s.counted = s.counted || !s.fleet.Has(string(v.Name))
 	s.fleet.Put(&podplacement.Node{
 		Name: string(v.Name), Labels: v.Labels, Taints: v.Taints, Unschedulable: v.Unschedulable, Allocatable: v.Allocatable,
 	})
@@ -112,7 +115,7 @@ func (s *PodScheduler) nodeViewed(v *messages.NodeView) {
 // nodeGone forgets a node. Fewer domains may allow a smaller skew elsewhere.
 func (s *PodScheduler) nodeGone(name messages.NodeName) {
 	s.fleet.Drop(string(name))
-	s.spreads = true
+	s.spreads, s.counted = true, true
 }
 
 // podViewed takes over what a pod says. A decision that the view does not show yet is kept: it is on its way.
@@ -257,11 +260,11 @@ func gone(e *entry) int {
 	return 0
 }
 
-// requeue marks the waiting pods that a changed node could take now. It looks once at the pods of one shape.
+// requeue marks the waiting pods that a changed node could take now, or all of them where the nodes are others. It looks once at the pods of one shape.
 func (s *PodScheduler) requeue() {
 	slices.Sort(s.freed)
-	freed, spreads := slices.Compact(s.freed), s.spreads
-	s.freed, s.spreads = s.freed[:0], false
+	freed, spreads, counted := slices.Compact(s.freed), s.spreads, s.counted
+	s.freed, s.spreads, s.counted = s.freed[:0], false, false
 	if len(s.waiting) == 0 {
 		return
 	}
@@ -272,7 +275,7 @@ func (s *PodScheduler) requeue() {
 		}
 		helps, known := helped[e.kind]
 		if !known {
-			helps = spreads && e.kind.failed == nil && e.kind.shape.Spreads() || slices.ContainsFunc(freed, func(n messages.NodeName) bool {
+			helps = counted || spreads && e.kind.failed == nil && e.kind.shape.Spreads() || slices.ContainsFunc(freed, func(n messages.NodeName) bool {
 				return s.planner.Takes(e.kind.shape, string(n))
 			})
 			helped[e.kind] = helps

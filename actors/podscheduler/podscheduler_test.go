@@ -160,6 +160,19 @@ func TestWhatHelpsAPodThatTaintsOrCordonsKeepOff(t *testing.T) {
 	}
 }
 
+// TestAnExplanationCountsTheNodesThatThereAre has nodes join and go that do not take the pods.
+func TestAnExplanationCountsTheNodesThatThereAre(t *testing.T) {
+	const both = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). " +
+		"preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
+	d := drive(t, node("n1", "1", "dedicated"), pod("c", on("n2")))
+	d.Tell(pod("a"), pod("b")).Told(apiServer, refuse("a", tainted), refuse("b", tainted))
+	d.Tell(node("n2", "1")).Told(apiServer, refuse("a", both), refuse("b", both))
+	d.Tell(node("n2", "1")).Quiet()
+	d.Tell(&messages.NodeGone{Name: "n1"}).Told(apiServer, refuse("a", full), refuse("b", full))
+	d.Tell(&messages.NodeGone{Name: "n1"}).Quiet()
+	d.Tell(&messages.NodeGone{Name: "n2"}).Told(apiServer, refuse("a", "no nodes available to schedule pods"), refuse("b", "no nodes available to schedule pods"))
+}
+
 func TestAnEditedPodIsTriedAgain(t *testing.T) {
 	d := drive(t, node("n1", "1", "dedicated"))
 	d.Tell(pod("a")).Told(apiServer, refuse("a", tainted))
@@ -192,7 +205,7 @@ func TestADeletedNodeIsNotChosen(t *testing.T) {
 	d := drive(t, node("n1", "1"), pod("a", on("n1")))
 	d.Tell(&messages.NodeGone{Name: "n1"}).Quiet()
 	d.Tell(pod("b")).Told(apiServer, refuse("b", "no nodes available to schedule pods"))
-	d.Tell(node("n1", "1")).Quiet() // its pod is still there
+	d.Tell(node("n1", "1")).Told(apiServer, refuse("b", full)) // its pod is still there
 	d.Tell(pod("a", gone)).Told(apiServer, bind("b", "n1"))
 }
 
