@@ -145,12 +145,8 @@ func (s *Server) editNode(now time.Time, m *messages.EditNode, out *actors.Outbo
 	if m.Unschedulable != nil {
 		s.cordon(m.Node, o, *m.Unschedulable, out)
 	}
-	taints := slices.DeleteFunc(slices.Clone(o.Spec.Taints), func(t corev1.Taint) bool {
-		return slices.ContainsFunc(m.Untaint, func(u corev1.Taint) bool { return u.Key == t.Key && (u.Effect == "" || u.Effect == t.Effect) })
-	})
-	for _, t := range m.Taint {
-		taints, _ = taint.Add(taints, t)
-	}
+	changes := taint.Changes{Add: m.Taint, Remove: m.Untaint}
+	taints, _ := changes.Apply(o.Spec.Taints)
 	s.retaint(m.Node, o, s.stamped(now, taints, o.Spec.Taints), cmp.Or(m.By, ByUser), out)
 	s.changes.node(m.Node)
 }

@@ -204,7 +204,7 @@ func TestTaintsOfUsersGetATimeWhereThatIsTheRule(t *testing.T) {
 	require.Equal(t, actorstest.Start.Add(time.Second), stamped.TimeAdded.Time)
 	d.Advance(time.Second)
 	d.Tell(&messages.EditNode{Node: "n1", Taint: []corev1.Taint{{Key: "other", Effect: corev1.TaintEffectNoSchedule}}})
-	require.Equal(t, stamped, d.server.Node("n1").Spec.Taints[0], "it keeps its time")
+	require.Equal(t, stamped, d.server.Node("n1").Spec.Taints[1], "it keeps its time, and comes after the new one, as kubectl writes them")
 	d.Tell(&messages.EditNode{Node: "n1", Taint: []corev1.Taint{{Key: "maintenance", Value: "disk", Effect: corev1.TaintEffectNoExecute}}})
 	require.Equal(t, actorstest.Start.Add(2*time.Second), d.server.Node("n1").Spec.Taints[0].TimeAdded.Time, "another value has its own")
 

@@ -13,6 +13,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -122,8 +123,7 @@ func taintsOf(o api.Object) (kind string, taints []corev1.Taint) {
 	return "cluster", o.(*api.Cluster).Spec.Taints
 }
 
-// retaint returns the taints that a cluster or a node must have, and what was done in one word. As with kubectl, those that are added come
-// first; one that has the value already keeps its timeAdded, too.
+// retaint returns the taints that a cluster or a node must have, and what was done in one word.
 func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Taint, did string, err error) {
 	var there []string
 	kind, has := taintsOf(o)
@@ -135,23 +135,9 @@ func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Tain
 	if len(there) > 0 && !overwrite {
 		return nil, "", fmt.Errorf("%s %s already has %s taint(s) with same effect(s) and --overwrite is false", kind, o.GetName(), strings.Join(there, ","))
 	}
-	after = slices.Clone(c.Add)
-	for _, t := range has {
-		switch i := taint.Find(c.Add, t.Key, t.Effect); {
-		case i < 0:
-			after = append(after, t)
-		case after[i].Value == t.Value:
-			after[i] = t
-		}
-	}
-	var missing []error
-	for i := range c.Remove {
-		var found bool
-		if after, found = taint.Remove(after, c.Remove[i].Key, c.Remove[i].Effect); !found {
-			missing = append(missing, fmt.Errorf("taint %q not found", taint.String(&c.Remove[i])))
-		}
-	}
-	if err := utilerrors.NewAggregate(missing); err != nil { // in kubectl's words: [taint "a" not found, taint "b" not found]
+	after, missing := c.Apply(has)
+	notFound := lists.Of(missing, func(t corev1.Taint) error { return fmt.Errorf("taint %q not found", taint.String(&t)) })
+	if err := utilerrors.NewAggregate(notFound); err != nil { // in kubectl's words: [taint "a" not found, taint "b" not found]
 		return nil, "", err
 	}
 	switch {

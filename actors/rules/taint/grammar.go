@@ -52,6 +52,27 @@ func String(t *corev1.Taint) string {
 	return s
 }
 
+// Apply returns the taints with the changes made: those that are added come first, as with kubectl, and one that has the value already keeps its
+// timeAdded. missing are those to remove that are not there.
+func (c *Changes) Apply(taints []corev1.Taint) (after, missing []corev1.Taint) {
+	after = slices.Clone(c.Add)
+	for _, t := range taints {
+		switch i := Find(c.Add, t.Key, t.Effect); {
+		case i < 0:
+			after = append(after, t)
+		case after[i].Value == t.Value:
+			after[i] = t
+		}
+	}
+	for _, t := range c.Remove {
+		var found bool
+		if after, found = Remove(after, t.Key, t.Effect); !found {
+			missing = append(missing, t)
+		}
+	}
+	return after, missing
+}
+
 func (c *Changes) read(spec string) error {
 	rest, removal := strings.CutSuffix(spec, "-")
 	t, err := parse(rest)

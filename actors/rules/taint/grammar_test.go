@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/taint"
 )
@@ -79,6 +80,19 @@ func TestParseRefusesAsKubectlDoes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAppliedTaintsComeFirst(t *testing.T) {
+	since := metav1.Now()
+	has := taints{{Key: "a", Value: "1", Effect: "NoExecute", TimeAdded: &since}, {Key: "b", Effect: "NoSchedule"}, {Key: "b", Effect: "NoExecute"}, {Key: "c", Value: "1", Effect: "NoExecute", TimeAdded: &since}}
+	c := taint.Changes{
+		Add:    taints{{Key: "d", Effect: "NoSchedule"}, {Key: "c", Value: "2", Effect: "NoExecute"}, {Key: "a", Value: "1", Effect: "NoExecute"}},
+		Remove: taints{{Key: "b", Effect: "NoExecute"}, {Key: "b"}, {Key: "b"}, {Key: "x"}},
+	}
+	after, missing := c.Apply(has)
+	require.Equal(t, taints{c.Add[0], c.Add[1], has[0]}, after)
+	require.Equal(t, taints{{Key: "b"}, {Key: "x"}}, missing)
+	require.Nil(t, c.Add[2].TimeAdded, "what is asked for is not changed")
 }
 
 func TestStringIsTheGrammar(t *testing.T) {
