@@ -141,6 +141,12 @@ type CreateNode struct {
 	Allocatable corev1.ResourceList
 }
 
+// OwnNode says that the machine of a node is one of a MachineSet, which then hears of the node, or that it is gone. From: ingress. To: API server.
+type OwnNode struct {
+	Node  NodeName
+	Owner OwnerName
+}
+
 // DeleteNode removes a node with its machine. From: the MachineSet of the machine, ingress. To: API server.
 type DeleteNode struct {
 	Node NodeName
@@ -173,6 +179,7 @@ func (*PodBudgetSynced) toAPIServer() {}
 func (*PutNode) toAPIServer()           {}
 func (*PutPod) toAPIServer()            {}
 func (*OwnerWatches) toAPIServer()      {}
+func (*OwnNode) toAPIServer()           {}
 func (*EditNode) toAPIServer()          {}
 func (*BindPod) toAPIServer()           {}
 func (*MarkUnschedulable) toAPIServer() {}

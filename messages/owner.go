@@ -80,7 +80,15 @@ type OwnedPodGone struct {
 	UID types.UID
 }
 
+// MachineFound says that a MachineSet has the machine of a node, which it has not made here. Taints are those of the machine. From: ingress.
+// To: MachineSet.
+type MachineFound struct {
+	Node   NodeName
+	Taints []corev1.Taint
+}
+
 func (*OwnerApplied) toOwner()       {}
+func (*MachineFound) toOwner()       {}
 func (*OwnerDeleted) toOwner()       {}
 func (*OwnedPodViewed) toOwner()     {}
 func (*OwnedPodGone) toOwner()       {}

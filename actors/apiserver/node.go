@@ -110,6 +110,17 @@ func (s *Server) createNode(now time.Time, m *messages.CreateNode, out *actors.O
 	s.register(now, o, false, m.Owner, out)
 }
 
+// ownNode has the MachineSet of a node hear of it, or that there is none.
+func (s *Server) ownNode(m *messages.OwnNode, out *actors.Outbox) {
+	n := s.nodes[m.Node]
+	if n == nil {
+		out.TellOwner(m.Owner, &messages.NodeGone{Name: m.Node})
+		return
+	}
+	n.owner = m.Owner
+	s.changes.node(m.Node)
+}
+
 // deleteNode removes a node. Its pods stay bound to it.
 func (s *Server) deleteNode(m *messages.DeleteNode, out *actors.Outbox) {
 	n := s.nodes[m.Node]

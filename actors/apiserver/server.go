@@ -167,6 +167,8 @@ func (s *Server) serve(now time.Time, m messages.ToAPIServer, out *actors.Outbox
 		s.editNode(now, m, out)
 	case *messages.CreateNode:
 		s.createNode(now, m, out)
+	case *messages.OwnNode:
+		s.ownNode(m, out)
 	case *messages.DeleteNode:
 		s.deleteNode(m, out)
 	case *messages.ReportNode:

@@ -131,6 +131,8 @@ func (o *Owner) Receive(now time.Time, m messages.ToOwner, out *actors.Outbox) {
 	case *messages.NodeViewed:
 		o.nodes[m.View.Name] = m.View
 		o.nodeChanged(m.View.Name)
+	case *messages.MachineFound:
+		o.machineFound(m)
 	case *messages.NodeGone:
 		delete(o.nodes, m.Name)
 		o.nodeChanged(m.Name)
@@ -250,6 +252,14 @@ func (o *Owner) podChanged(p *pod) {
 	if d, is := o.kind.(*daemonSet); is {
 		d.place(p)
 		o.nodeChanged(p.meant)
+	}
+}
+
+// machineFound has a MachineSet count a machine that was there before.
+func (o *Owner) machineFound(m *messages.MachineFound) {
+	if s, owns := o.kind.(*machineSet); owns {
+		s.machines[m.Node] = &machine{taints: m.Taints}
+		o.nodeChanged(m.Node)
 	}
 }
 

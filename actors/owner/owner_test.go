@@ -488,6 +488,22 @@ func TestANodeGetsTheTaintsOfItsMachine(t *testing.T) {
 	d.Tell(&messages.NodeViewed{View: &messages.NodeView{Name: "another"}}, &messages.NodeGone{Name: name}).Quiet()
 }
 
+func TestAMachineSetCountsTheMachinesThatItFinds(t *testing.T) {
+	spot := taint("spot", corev1.TaintEffectNoExecute)
+	d := drive(t, "MachineSet", machines(2), &messages.MachineFound{Node: "n1"}, &messages.MachineFound{Node: "n2"}, &messages.MachineFound{Node: "n3"})
+	require.Len(t, d.requests(), 1, "there is one too many")
+	gone := d.requests()[0].(*messages.DeleteNode).Node
+	require.Contains(t, []messages.NodeName{"n1", "n2", "n3"}, gone)
+	d.Tell(&messages.NodeGone{Name: gone}).Quiet()
+
+	d = drive(t, "MachineSet", machines(1), &messages.MachineFound{Node: "n1", Taints: []corev1.Taint{spot}})
+	d.Quiet()
+	d.Tell(&messages.NodeViewed{View: &messages.NodeView{Name: "n1"}})
+	require.Equal(t, []messages.Message{&messages.ChangeTaints{Node: "n1", Add: []corev1.Taint{spot}, Because: []string{"its Machine has it"}}}, d.requests())
+	d.Tell(&messages.NodeGone{Name: "n1"})
+	require.IsType(t, &messages.CreateNode{}, d.requests()[0])
+}
+
 func TestADeletedMachineSetDeletesItsMachines(t *testing.T) {
 	d := drive(t, "MachineSet", machines(3))
 	d.Tell(&messages.OwnerDeleted{})

@@ -7,7 +7,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/world"
@@ -53,4 +55,22 @@ func TestReplacementsAreOfTheReplicaSetOfTheDump(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAMachineThatCannotBeReadIsRefused(t *testing.T) {
+	settings, err := config.Profile("leeward")
+	require.NoError(t, err)
+	w := world.New(world.Config{Settings: settings, Seed: 1, Nodes: true})
+	defer w.Close()
+	require.NoError(t, w.Apply(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "metadata": map[string]any{"namespace": "m", "name": "a"}, "spec": map[string]any{"taints": "none"},
+	}}))
+	var problems []string
+	for _, e := range w.Journal().Since(0) {
+		if f, is := e.Fact.(*messages.ObjectRejected); is {
+			problems = f.Problems
+		}
+	}
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0], "Machine m/a: ")
 }

@@ -31,13 +31,18 @@ func (t *Tier) Admit(p *corev1.Pod, created bool) error {
 }
 
 // Handles reports whether an object belongs to the tier: a node, a pod, a PodDisruptionBudget, a PriorityClass, an owner of
-// pods or nodes, or a namespace.
+// pods or nodes, a Machine, or a namespace.
 func Handles(o api.Object) bool {
 	switch o.(type) {
 	case *corev1.Node, *corev1.Pod, *policyv1.PodDisruptionBudget, *schedulingv1.PriorityClass:
 		return true
 	}
-	return kindOfOwner(o) != "" || isNamespace(o)
+	return kindOfOwner(o) != "" || isNamespace(o) || isMachine(o)
+}
+
+func isMachine(o api.Object) bool {
+	u, is := o.(*unstructured.Unstructured)
+	return is && u.GetKind() == kindMachine && u.GetAPIVersion() == machineAPI
 }
 
 func isNamespace(o api.Object) bool {
@@ -55,6 +60,9 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 	switch o := o.(type) {
 	case *corev1.Node:
 		t.kernel.Post(serverAt, &messages.PutNode{Object: o, Settled: settled})
+		if t.server.Node(messages.NodeName(o.Name)) == nil {
+			t.machineOf(o)
+		}
 	case *corev1.Pod:
 		t.applyPod(o, settled)
 	case *policyv1.PodDisruptionBudget:
@@ -64,6 +72,9 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 	default:
 		if isNamespace(o) {
 			t.annotations[o.GetName()] = o.GetAnnotations()
+		}
+		if isMachine(o) {
+			return t.readMachine(o.(*unstructured.Unstructured))
 		}
 		if kind := kindOfOwner(o); kind != "" {
 			return t.applyOwner(kind, o)

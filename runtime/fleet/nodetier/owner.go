@@ -47,11 +47,15 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 		t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name})
 	}
 	spec.Hash = t.hashOf(name, spec)
+	isNew := t.owners[name] == nil
 	if before := t.owners[name]; before != nil && !equality.Semantic.DeepEqual(before.Template, spec.Template) {
 		t.rolled[name] = true
 	}
 	t.owners[name] = spec
 	t.kernel.Post(a, &messages.OwnerApplied{Spec: spec})
+	if isNew && kind == messages.KindNameMachineSet {
+		t.adoptAll(name)
+	}
 	if len(t.budgets) > 0 {
 		t.tellScale(name)
 	}

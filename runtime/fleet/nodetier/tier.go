@@ -46,6 +46,8 @@ type Tier struct {
 	sets map[messages.OwnerName][]*appsv1.ReplicaSet
 	// rolled are the owners whose template was replaced.
 	rolled map[messages.OwnerName]bool
+	// machines are those of nodes that no MachineSet made here.
+	machines map[messages.NodeName]machine
 	// budgets are the PodDisruptionBudgets that there are.
 	budgets map[messages.PodBudgetName]bool
 	// classes are the PriorityClasses.
@@ -79,6 +81,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
 		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, follows: c.Follows, epoch: c.Start,
 		owners: map[messages.OwnerName]*messages.OwnerSpec{}, rolled: map[messages.OwnerName]bool{}, sets: map[messages.OwnerName][]*appsv1.ReplicaSet{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
+		machines:    map[messages.NodeName]machine{},
 		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{}, classes: map[string]*schedulingv1.PriorityClass{},
 	}
 	t.server = apiserver.New(apiserver.Rules{
