@@ -14,8 +14,13 @@ type DependencyRequired struct {
 // From: ingress. To: the workload's binding.
 type DependencyApplied struct{ Dependency BindingName }
 
-func (*DependencyRequired) toBinding() {}
-func (*DependencyApplied) toBinding()  {}
+// DependenciesChanged says what a workload refers to now, because objects that it selects by labels came, went or changed theirs.
+// From: ingress. To: the workload's binding.
+type DependenciesChanged struct{ Dependencies []BindingName }
+
+func (*DependencyRequired) toBinding()  {}
+func (*DependencyApplied) toBinding()   {}
+func (*DependenciesChanged) toBinding() {}
 
 // RequirementChanged says where a workload needs a resource that it depends on; on no cluster: nowhere any
 // more.
@@ -25,11 +30,10 @@ type RequirementChanged struct {
 	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
-// InterpretationFailed says that a script of a ResourceInterpreterCustomization could not read a workload; the rules of its kind are used
-// in its place.
+// InterpretationFailed says that a script of a ResourceInterpreterCustomization could not read a workload, or not all of it.
 type InterpretationFailed struct {
 	Binding BindingName `json:"binding"`
-	// Reason names the script, and what is wrong.
+	// Reason names the script, what is wrong, and what is used in its place.
 	Reason string `json:"reason"`
 }
 

@@ -70,6 +70,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.dependencyRequired(m, out)
 	case *messages.DependencyApplied:
 		owned(&b.dependencies).forget(m.Dependency)
+	case *messages.DependenciesChanged:
+		b.dependenciesChanged(m)
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
 	case *messages.HoldsAnnounced:

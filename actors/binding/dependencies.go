@@ -2,6 +2,7 @@ package binding
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"leeward/actors"
@@ -44,18 +45,35 @@ func (ds *dependencies) tell(v *view, out *actors.Outbox) {
 	if v.needy() {
 		now = needs{dependencies: v.workload.Dependencies, clusters: v.whereNeeded()}
 	}
-	for _, d := range told.dependencies {
-		if !slices.Contains(now.dependencies, d) {
-			out.TellBinding(d, &messages.DependencyRequired{By: v.name})
-		}
-	}
 	moved := !slices.EqualFunc(told.clusters, now.clusters, api.TargetCluster.Equal)
-	for _, d := range now.dependencies {
-		if moved || !slices.Contains(told.dependencies, d) {
-			out.TellBinding(d, &messages.DependencyRequired{By: v.name, Clusters: now.clusters})
-		}
+	if !moved && slices.Equal(told.dependencies, now.dependencies) {
+		return
 	}
 	ds.told = now
+	for d := range without(told.dependencies, now.dependencies) {
+		out.TellBinding(d, &messages.DependencyRequired{By: v.name})
+	}
+	if moved {
+		told.dependencies = nil
+	}
+	for d := range without(now.dependencies, told.dependencies) {
+		out.TellBinding(d, &messages.DependencyRequired{By: v.name, Clusters: now.clusters})
+	}
+}
+
+// without visits the names of one list, in order, that another one does not have.
+func without(names, others []messages.BindingName) iter.Seq[messages.BindingName] {
+	has := make(map[messages.BindingName]bool, len(others))
+	for _, n := range others {
+		has[n] = true
+	}
+	return func(yield func(messages.BindingName) bool) {
+		for _, n := range names {
+			if !has[n] && !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // needy reports whether the workload depends on other resources that go where it goes.

@@ -77,6 +77,14 @@ func TestAWorkloadThatNoLongerRefersNeedsNothing(t *testing.T) {
 	b.tell(w).Told(configAt, needed()).Told(bindingAt("default/other-secret"), needed("m1:2", "m2:2"))
 }
 
+func TestWhatAWorkloadSelectsChangesWithoutAnEdit(t *testing.T) {
+	b := depending(t, settings())
+	b.tell(&messages.DependenciesChanged{Dependencies: []messages.BindingName{"default/other-secret"}}).
+		Told(configAt, needed()).Told(bindingAt("default/other-secret"), needed("m1:2", "m2:2"))
+	before := drive(t, settings())
+	before.tell(&messages.DependenciesChanged{Dependencies: []messages.BindingName{"default/other-secret"}}).Told(bindingAt("default/other-secret"))
+}
+
 func TestWithoutPropagateDepsNoDependencyIsTold(t *testing.T) {
 	b := drive(t, settings())
 	w := workload(2)

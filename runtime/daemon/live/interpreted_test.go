@@ -2,15 +2,18 @@ package live
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -90,6 +93,66 @@ func TestACustomKindIsDividedByItsScripts(t *testing.T) {
 	f.remove(scripted())
 	require.NoError(t, f.step())
 	require.Equal(t, map[string]int64{"m1": 6, "m2": 6}, f.nodes(), "whole on each")
+}
+
+// selecting are the scripts of caches by which one depends on the ConfigMaps that carry its name.
+func selecting() *api.ResourceInterpreterCustomization {
+	c := scripted()
+	c.Spec.Customizations = api.CustomizationRules{DependencyInterpretation: &api.LuaRule{LuaScript: `
+function GetDependencies(o)
+  return {{apiVersion = "v1", kind = "ConfigMap", namespace = o.metadata.namespace, labelSelector = {matchLabels = {cache = o.metadata.name}}}}
+end`}}
+	return c
+}
+
+// labelled is a ConfigMap that the cache depends on, or, without the label, one that it does not.
+func labelled(name string, labels map[string]string) *corev1.ConfigMap {
+	c := named(&corev1.ConfigMap{}, "v1", "ConfigMap", "default", name)
+	c.Labels = labels
+	return c
+}
+
+// copies are the names of the objects that Works apply, but for those that are being deleted.
+func (f *fixture) copies() (names []string) {
+	for _, w := range all[*api.Work](f, catalog.Works) {
+		var o struct{ Metadata struct{ Name string } }
+		require.NoError(f.t, json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, &o))
+		if w.DeletionTimestamp == nil {
+			names = append(names, o.Metadata.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// What a script selects by labels goes where the workload goes, as the labels are, also if they changed while no daemon ran.
+func TestADependencyIsSelectedByItsLabels(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.ResourceSelectors, p.Spec.PropagateDeps = []api.ResourceSelector{{APIVersion: "example.com/v1", Kind: "Cache"}}, true
+	m := member("m1")
+	m.Status.APIEnablements = append(m.Status.APIEnablements, api.APIEnablement{GroupVersion: "example.com/v1", Resources: []api.APIResource{{Kind: "Cache"}}})
+	of := map[string]string{"cache": "web"}
+	f.apply(m, selecting(), p, labelled("a", of), labelled("b", nil), cacheOf(1))
+	require.Equal(t, []string{"a", "web"}, f.copies())
+	edit(f, labelled("b", nil), func(c *corev1.ConfigMap) { c.Labels = of })
+	require.NoError(t, f.step())
+	require.Equal(t, []string{"a", "b", "web"}, f.copies())
+	f.restart()
+	require.Equal(t, []string{"a", "b", "web"}, f.copies())
+	f.Close()
+	edit(f, labelled("b", nil), func(c *corev1.ConfigMap) { c.Labels = nil })
+	f.write(labelled("c", of))
+	f.open()
+	require.Equal(t, []string{"a", "c", "web"}, f.copies())
+	f.remove(labelled("a", nil))
+	require.Equal(t, []string{"c", "web"}, f.copies())
+	f.Close()
+	table, key := f.table(cacheOf(1))
+	_, version := table.Get(key)
+	require.NoError(t, f.engine.Commit(engine.Delete(key, version)))
+	f.open()
+	require.Empty(t, f.copies())
 }
 
 // An object of a cluster-scoped custom kind is in no namespace, as the server stored it.

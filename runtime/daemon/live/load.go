@@ -60,7 +60,7 @@ func (f *Fleet) load(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	f.recover()
-	f.endOrphans()
+	f.world.ReleaseDependencies(f.endOrphans())
 	select {
 	case <-ctx.Done(): // what is read on is not used
 		return context.Cause(ctx)
@@ -128,10 +128,9 @@ func (f *Fleet) recover() {
 	<-met
 }
 
-// endOrphans ends the bindings whose workloads were deleted while no daemon ran. That a policy made it for a workload says that
-// there was one.
-func (f *Fleet) endOrphans() {
-	var orphans []messages.BindingName
+// endOrphans ends the bindings whose workloads were deleted while no daemon ran, and returns them. That a policy made it for a workload says
+// that there was one.
+func (f *Fleet) endOrphans() (orphans []messages.BindingName) {
 	f.world.Store().EachBinding(func(b *store.Binding) {
 		of := b.Spec.Resource.Key()
 		if r := catalog.Of(of); r != nil && r.Template() && b.Owner() != "" && !f.world.Store().Has(of) {
@@ -142,6 +141,7 @@ func (f *Fleet) endOrphans() {
 	for _, name := range orphans {
 		f.world.End(name)
 	}
+	return orphans
 }
 
 // loadAll visits the objects of a resource, and notes that the world has heard of them.

@@ -22,6 +22,8 @@ const (
 	mostDepth, mostNodes = 64, 100_000
 	// MostScript is how many bytes a script may have.
 	MostScript = 64 << 10
+	// MostDependencies is how many dependencies it may return, and how many objects of those that it selects by labels are followed.
+	MostDependencies = 1000
 	// mostMatching bounds the work of one search for a pattern, which grows with the length of the text to the power of the repetitions.
 	mostMatching = 10_000_000
 )

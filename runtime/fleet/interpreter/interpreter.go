@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/messages/api"
@@ -149,7 +150,7 @@ func (s *Set) Replicas(o api.Object) (replicas int32, each *api.ReplicaRequireme
 	return found.replicas, found.each, err == nil, err
 }
 
-// dependency is how a script names what an object refers to.
+// dependency is how a script names what an object refers to: one object, or all of a kind that have some labels.
 type dependency struct {
 	APIVersion    string                `json:"apiVersion"`
 	Kind          string                `json:"kind"`
@@ -158,28 +159,58 @@ type dependency struct {
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
 }
 
+// References are what an object refers to.
+type References struct {
+	Named    []api.Key
+	Selected []Selection
+}
+
+// Selection is all objects of a kind in a namespace that have some labels.
+type Selection struct {
+	// Of has no name.
+	Of     api.Key
+	Labels labels.Selector
+}
+
 // Dependencies returns what an object refers to. Not known: no script says.
-func (s *Set) Dependencies(o api.Object) (keys []api.Key, known bool, err error) {
+func (s *Set) Dependencies(o api.Object) (found References, known bool, err error) {
 	n := s.find(o, depends)
 	if n == nil {
-		return nil, false, nil
+		return References{}, false, nil
 	}
-	keys, err = call(n, depends, 1, o, func(_ map[string]any, returned []lua.LValue) (keys []api.Key, err error) {
+	found, err = call(n, depends, 1, o, func(_ map[string]any, returned []lua.LValue) (found References, err error) {
 		references, err := into[[]dependency](returned[0])
-		for i, d := range references {
-			switch {
-			case d.LabelSelector != nil:
-				return nil, errors.New("dependencies by labels are not followed: name each")
-			case d.APIVersion == "" || d.Kind == "" || d.Name == "":
-				return nil, fmt.Errorf("dependency %d: want apiVersion, kind and name", i+1)
-			case o.GetNamespace() != "" && d.Namespace != "" && d.Namespace != o.GetNamespace():
-				return nil, fmt.Errorf("dependency %d: is in the namespace %s, and not in that of the object", i+1, d.Namespace)
-			}
-			keys = append(keys, api.Key{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name})
+		if err == nil && len(references) > MostDependencies {
+			err = fmt.Errorf("%d dependencies: there may be %d", len(references), MostDependencies)
 		}
-		return keys, err
+		for i := 0; i < len(references) && err == nil; i++ {
+			if err = found.add(&references[i], o.GetNamespace()); err != nil {
+				err = fmt.Errorf("dependency %d: %w", i+1, err)
+			}
+		}
+		return found, err
 	})
-	return keys, err == nil, err
+	return found, err == nil, err
+}
+
+// add adds a reference of an object in a namespace. A name goes before labels, as in Karmada.
+func (r *References) add(d *dependency, namespace string) error {
+	key := api.Key{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}
+	switch {
+	case d.APIVersion == "" || d.Kind == "" || d.Name == "" && d.LabelSelector == nil:
+		return errors.New("want apiVersion, kind, and name or labelSelector")
+	case namespace != "" && d.Namespace != "" && d.Namespace != namespace:
+		return fmt.Errorf("it is in namespace %s, not in that of the object", d.Namespace)
+	case d.Name != "":
+		r.Named = append(r.Named, key)
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(d.LabelSelector)
+	if err != nil {
+		return fmt.Errorf("labelSelector: %w", err)
+	}
+	r.Selected = append(r.Selected, Selection{key, selector})
+	return nil
 }
 
 // Revise returns an object with other replicas. Not known: no script says how.

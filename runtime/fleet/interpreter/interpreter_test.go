@@ -66,7 +66,8 @@ end`},
 local kube = require("kube")
 function GetDependencies(desiredObj)
   local refs = kube.getPodDependencies(desiredObj.spec.template, desiredObj.metadata.namespace)
-  refs[#refs + 1] = {apiVersion = 'v1', kind = 'Secret', name = desiredObj.metadata.name .. '-tls', namespace = desiredObj.metadata.namespace}
+  refs[#refs + 1] = {apiVersion = 'v1', kind = 'Secret', name = desiredObj.metadata.name .. '-tls', namespace = desiredObj.metadata.namespace, labelSelector = {}}
+  refs[#refs + 1] = {apiVersion = 'v1', kind = 'ConfigMap', namespace = desiredObj.metadata.namespace, labelSelector = {matchLabels = {cache = desiredObj.metadata.name}}}
   return refs
 end`},
 	HealthInterpretation: &api.LuaRule{LuaScript: `
@@ -114,12 +115,15 @@ func TestACustomKindIsReadByItsScripts(t *testing.T) {
 	require.Equal(t, "1Gi", each.ResourceRequest.Memory().String())
 	require.Equal(t, map[string]string{"disk": "ssd"}, each.NodeClaim.NodeSelector)
 
-	keys, known, err := s.Dependencies(o)
+	found, known, err := s.Dependencies(o)
 	require.NoError(t, err)
 	require.True(t, known)
 	require.Equal(t, []api.Key{
 		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "settings"}, {APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "a-tls"},
-	}, keys)
+	}, found.Named, "a name goes before labels")
+	require.Len(t, found.Selected, 1)
+	require.Equal(t, api.Key{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop"}, found.Selected[0].Of)
+	require.Equal(t, "cache=a", found.Selected[0].Labels.String())
 
 	revised, known, err := s.Revise(o, 7)
 	require.NoError(t, err)
@@ -260,6 +264,27 @@ func TestAnObjectStaysWhatItIs(t *testing.T) {
 	require.ErrorContains(t, err, "the script makes")
 	_, _, err = s.Dependencies(objectOf(t, cache))
 	require.ErrorContains(t, err, "namespace other")
+}
+
+// Each of these scripts names something that an object cannot depend on, or too much.
+func TestADependencyThatCannotBeFollowedIsRefused(t *testing.T) {
+	for script, says := range map[string]string{
+		"{{apiVersion = 'v1', kind = 'Secret'}}":                                                                        "dependency 1: want apiVersion, kind, and name or labelSelector",
+		"{{apiVersion = 'v1', kind = 'Secret', name = 'a'}, {kind = 'Secret', name = 'a'}}":                             "dependency 2: want apiVersion, kind, and name or labelSelector",
+		"{{apiVersion = 'v1', kind = 'Secret', labelSelector = {matchLabels = {['?'] = ''}}}}":                          "dependency 1: labelSelector: key: Invalid value",
+		"{{apiVersion = 'v1', kind = 'Secret', labelSelector = {matchExpressions = {{key = 'a', operator = 'Like'}}}}}": "dependency 1: labelSelector: \"Like\" is not",
+		"{{apiVersion = 'v1', kind = 'Secret', namespace = 'other', labelSelector = {}}}":                               "dependency 1: it is in namespace other",
+		"many": "1001 dependencies: there may be 1000",
+	} {
+		s := New([]*api.ResourceInterpreterCustomization{customization("c", api.CustomizationRules{DependencyInterpretation: &api.LuaRule{LuaScript: `
+many = {}
+for i = 1, 1001 do many[i] = {apiVersion = 'v1', kind = 'Secret', name = 'a'} end
+function GetDependencies() return ` + script + " end"}})})
+		found, known, err := s.Dependencies(objectOf(t, cache))
+		require.ErrorContains(t, err, says)
+		require.False(t, known)
+		require.Empty(t, found.Selected, "of a script that fails nothing is used")
+	}
 }
 
 // BenchmarkReplicas reads one object.

@@ -567,7 +567,7 @@ var told = []struct {
 		"d/config|required|on m1 m2|by d/web",
 		`{"level":"info","binding":"d/config","because":"by d/web","message":"requirement changed"}`},
 	{"a script that cannot read a workload",
-		&messages.InterpretationFailed{Binding: "d/web", Reason: "replicaResource of ResourceInterpreterCustomization c: script:1: no nodes"},
+		&messages.InterpretationFailed{Binding: "d/web", Reason: "replicaResource of ResourceInterpreterCustomization c: script:1: no nodes; the rules of its kind are used"},
 		"d/web|interpretation failed||replicaResource of ResourceInterpreterCustomization c: script:1: no nodes; the rules of its kind are used",
 		`{"level":"warn","binding":"d/web","because":"replicaResource of ResourceInterpreterCustomization c: script:1: no nodes; the rules of its kind are used","message":"interpretation failed"}`},
 	{"what no workload needs any more",

@@ -18,7 +18,7 @@ func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 	case *messages.BindingCreated:
 		return claimed(f)
 	case *messages.InterpretationFailed:
-		return warning("interpretation failed", "", f.Reason+"; the rules of its kind are used")
+		return warning("interpretation failed", "", f.Reason)
 	case *messages.RequirementChanged:
 		return required(f)
 	case *messages.BindingUpdated:

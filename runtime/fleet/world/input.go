@@ -60,10 +60,12 @@ func (w *World) Delete(key api.Key) bool {
 	case isTemplate(key):
 		name := bindingOf(key.Namespace, key.Kind, key.Name)
 		delete(w.workloads, name)
+		w.unfollow(name)
 		w.dropBinding(name)
 	}
 	before := w.store.Get(key)
 	w.store.Delete(key)
+	w.noteSelected(key, nil, true)
 	if c, is := before.(*api.ResourceInterpreterCustomization); is {
 		w.interpret(nil, c)
 	}
@@ -231,7 +233,7 @@ func (w *World) WithReplicas(o api.Object, replicas int32) (api.Object, error) {
 func (w *World) scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
 	name := BindingOf(o)
 	revised, known, err := w.interpreters.Revise(o, replicas)
-	w.noteMisread(name, misreadRevision, err)
+	w.noteMisread(name, misreadRevision, reasonOf(err))
 	if !known {
 		return scaled(o, replicas)
 	}

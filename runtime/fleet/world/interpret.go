@@ -65,36 +65,40 @@ func (w *World) Scales(template api.Object) bool {
 // requirements are how many replicas a template has, and what each needs: by a script, or else by the rules of its kind.
 func (w *World) requirements(name messages.BindingName, o api.Object) (replicas int32, each *api.ReplicaRequirements, has bool) {
 	replicas, each, known, err := w.interpreters.Replicas(o)
-	w.noteMisread(name, misreadReplicas, err)
+	w.noteMisread(name, misreadReplicas, reasonOf(err))
 	if known {
 		return replicas, each, true
 	}
 	return propagation.Requirements(o)
 }
 
-// noteMisread remembers whether a script failed to read a workload, and tells of a failure that is new.
-func (w *World) noteMisread(name messages.BindingName, of misread, err error) {
+// reasonOf says that a script failed, and what is used in its place; nil: it did not.
+func reasonOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error() + "; the rules of its kind are used"
+}
+
+// noteMisread remembers why a script failed to read a workload, or with no reason that it did not, and tells of a failure that is new.
+func (w *World) noteMisread(name messages.BindingName, of misread, reason string) {
 	failed := w.misread[name]
 	before := failed[of]
-	switch {
-	case err == nil && before == "":
+	if reason == before {
 		return
-	case err == nil:
-		failed[of] = ""
-	default:
-		failed[of] = err.Error()
 	}
+	failed[of] = reason
 	if w.misread[name] = failed; failed == ([misreadKinds]string{}) {
 		delete(w.misread, name)
 	}
-	if failed[of] != "" && failed[of] != before && !w.loading {
-		w.Note(&messages.InterpretationFailed{Binding: name, Reason: failed[of]})
+	if reason != "" && !w.loading {
+		w.Note(&messages.InterpretationFailed{Binding: name, Reason: reason})
 	}
 }
 
 // NoteUnadded remembers whether a script failed to add up what the copies of a workload report, and tells of a failure that is new.
 func (w *World) NoteUnadded(name messages.BindingName, err error) {
-	w.noteMisread(name, misreadStatus, err)
+	w.noteMisread(name, misreadStatus, reasonOf(err))
 }
 
 // tellMisread tells of what failed while the stored templates were read.

@@ -3,10 +3,8 @@ package world
 import (
 	"slices"
 
-	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/messages/lists"
 )
 
 // overrideOf is the key of an override that a policy names: of its own namespace, or, for a
@@ -39,29 +37,4 @@ func (w *World) noteOverride(key api.Key) {
 			w.admitPropagation(policy, spec)
 		}
 	})
-}
-
-// dependencies are the bindings of what a workload refers to.
-func (w *World) dependencies(name messages.BindingName, o api.Object) []messages.BindingName {
-	keys, known, err := w.interpreters.Dependencies(o)
-	w.noteMisread(name, misreadDependencies, err)
-	if !known {
-		keys = propagation.Dependencies(o)
-	}
-	return lists.Of(keys, func(k api.Key) messages.BindingName { return bindingOf(k.Namespace, k.Kind, k.Name) })
-}
-
-// noteDependencies remembers what a resource refers to, and lets those that refer to it tell it where they
-// need it: they may have been there first.
-func (w *World) noteDependencies(r *messages.Workload) {
-	for _, d := range r.Dependencies {
-		if i, known := slices.BinarySearch(w.dependants[d], r.Binding); !known {
-			w.dependants[d] = slices.Insert(w.dependants[d], i, r.Binding)
-		}
-	}
-	for _, owner := range w.dependants[r.Binding] {
-		if w.kernel.Has(bindingAt(owner)) {
-			w.kernel.Post(bindingAt(owner), &messages.DependencyApplied{Dependency: r.Binding})
-		}
-	}
 }

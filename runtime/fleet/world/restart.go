@@ -63,6 +63,7 @@ func (w *World) Load(stored iter.Seq2[api.Object, store.Row]) {
 func (w *World) LoadTemplate(o api.Object, row store.Row) {
 	w.store.Load(o, row)
 	w.workload(o)
+	w.noteSelected(api.KeyOf(o), o.GetLabels(), false)
 }
 
 // Recover brings the machines to life from the objects of Load.

@@ -99,6 +99,9 @@ type World struct {
 	budgets *messages.BudgetsSet
 	// dependants are the workloads that refer to a resource, or did, by name.
 	dependants map[messages.BindingName][]messages.BindingName
+	// following are the dependencies that workloads select by labels, and followers the workloads, in order, by where they select some.
+	following map[messages.BindingName]*following
+	followers map[api.Key][]messages.BindingName
 	// workloads are what was last told of each template, by its binding.
 	workloads map[messages.BindingName]*messages.Workload
 	needs     needs
@@ -134,6 +137,7 @@ func New(c Config) *World {
 		config: c, settings: &c.Settings, now: c.Start,
 		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
+		following: map[messages.BindingName]*following{}, followers: map[api.Key][]messages.BindingName{},
 		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{}, misread: map[messages.BindingName][misreadKinds]string{}, members: map[messages.ClusterName]*memberTier{},
 	}
 	if c.Nodes && c.MaxPerInstant == 0 {
