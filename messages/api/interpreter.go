@@ -39,7 +39,7 @@ type CustomizationRules struct {
 	Retention *LuaRule `json:"retention,omitempty"`
 	// ReplicaResource: function GetReplicas(obj) returns the replicas, and what each of them needs.
 	ReplicaResource *LuaRule `json:"replicaResource,omitempty"`
-	// ComponentResource: function GetComponents(obj) returns the pod templates of a workload of several.
+	// ComponentResource: function GetComponents(obj) returns the pod templates of a workload of several, with the pods of each.
 	ComponentResource *LuaRule `json:"componentResource,omitempty"`
 	// ReplicaRevision: function ReviseReplica(obj, replicas) returns the object with other replicas.
 	ReplicaRevision *LuaRule `json:"replicaRevision,omitempty"`

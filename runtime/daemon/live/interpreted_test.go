@@ -95,6 +95,25 @@ func TestACustomKindIsDividedByItsScripts(t *testing.T) {
 	require.Equal(t, map[string]int64{"m1": 6, "m2": 6}, f.nodes(), "whole on each")
 }
 
+// A copy of several components is the template as it is, whatever other scripts make of its replicas.
+func TestAWorkloadOfSeveralComponentsGoesWhole(t *testing.T) {
+	f := newFixture(t)
+	c := scripted()
+	c.Spec.Customizations.ComponentResource = &api.LuaRule{LuaScript: `
+function GetComponents(o) return {{name = "manager", replicas = 1}, {name = "worker", replicas = o.spec.nodes}} end`}
+	p := policy()
+	p.Spec.ResourceSelectors = []api.ResourceSelector{{APIVersion: "example.com/v1", Kind: "Cache"}}
+	m := member("m1")
+	m.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "example.com/v1", Resources: []api.APIResource{{Kind: "Cache"}}}}
+	f.apply(m, c, p, cacheOf(6))
+	require.Equal(t, map[string]int64{"m1": 6}, f.nodes())
+	b := get(f, named(&api.ResourceBinding{}, api.WorkGroupVersion, "ResourceBinding", "default", "web-cache"))
+	require.Equal(t, []api.Component{{Name: "manager", Replicas: 1}, {Name: "worker", Replicas: 6}}, b.Spec.Components)
+	require.EqualValues(t, 7, b.Spec.Clusters[0].Pods())
+	f.restart()
+	require.Equal(t, map[string]int64{"m1": 6}, f.nodes())
+}
+
 // selecting are the scripts of caches by which one depends on the ConfigMaps that carry its name.
 func selecting() *api.ResourceInterpreterCustomization {
 	c := scripted()

@@ -297,6 +297,8 @@ type manifest struct {
 	replicas int32
 	// scales is set where the template has replicas, which are the copy's part of them.
 	scales bool
+	// whole is set where the copy runs all components of the template, as that has them.
+	whole  bool
 	labels map[string]string
 	// completions are the copy's part of those of a Job; nil: as the template has them.
 	completions *int32
@@ -333,6 +335,8 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 		m.replicas = replicasOf(old)
 	}
 	m.scales = f.world.Scales(template)
+	n := len(b.Spec.Components)
+	m.whole = n > 1 || n == 1 && !m.scales
 	m.completions, m.overwrites = f.world.Completions(template, b, w.cluster), b.Spec.ConflictResolution == api.ConflictOverwrite
 	last := f.manifests[w.binding]
 	if last.raw != nil && last.alike(&m) {
@@ -356,7 +360,7 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
 func (m *manifest) render(w *world.World, template api.Object) ([]byte, error) {
 	o := api.Shallow(template)
-	if m.scales || m.replicas > 0 {
+	if !m.whole && (m.scales || m.replicas > 0) {
 		if scaled, err := w.WithReplicas(o, m.replicas); err == nil {
 			o = scaled
 		}

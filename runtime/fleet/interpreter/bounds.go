@@ -24,6 +24,8 @@ const (
 	MostScript = 64 << 10
 	// MostDependencies is how many dependencies it may return, and how many objects of those that it selects by labels are followed.
 	MostDependencies = 1000
+	// mostComponents is how many pod templates a workload may have.
+	mostComponents = 100
 	// mostMatching bounds the work of one search for a pattern, which grows with the length of the text to the power of the repetitions.
 	mostMatching = 10_000_000
 )

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"leeward/messages/admission"
 	"leeward/messages/api"
 )
 
@@ -148,6 +149,25 @@ func (s *Set) Replicas(o api.Object) (replicas int32, each *api.ReplicaRequireme
 		return needs{int32(replicas), each}, nil
 	})
 	return found.replicas, found.each, err == nil, err
+}
+
+// Components returns the pod templates of an object, with what one pod of each needs. Not known: no script says.
+func (s *Set) Components(o api.Object) (all []api.Component, known bool, err error) {
+	n := s.find(o, components)
+	if n == nil {
+		return nil, false, nil
+	}
+	all, err = call(n, components, 1, o, func(_ map[string]any, returned []lua.LValue) ([]api.Component, error) {
+		all, err := into[[]api.Component](returned[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > mostComponents {
+			return nil, fmt.Errorf("%d components: there may be %d", len(all), mostComponents)
+		}
+		return all, admission.ValidateComponents(all, field.NewPath("components")).ToAggregate()
+	})
+	return all, err == nil, err
 }
 
 // dependency is how a script names what an object refers to: one object, or all of a kind that have some labels.

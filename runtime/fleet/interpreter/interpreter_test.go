@@ -62,6 +62,11 @@ function ReviseReplica(obj, desiredReplica)
   obj.spec.nodes = desiredReplica
   return obj
 end`},
+	ComponentResource: &api.LuaRule{LuaScript: `
+local kube = require("kube")
+function GetComponents(obj)
+  return {{name = 'main', replicas = obj.spec.nodes, replicaRequirements = kube.accuratePodRequirements(obj.spec.template)}, {name = 'watcher', replicas = 1}}
+end`},
 	DependencyInterpretation: &api.LuaRule{LuaScript: `
 local kube = require("kube")
 function GetDependencies(desiredObj)
@@ -114,6 +119,12 @@ func TestACustomKindIsReadByItsScripts(t *testing.T) {
 	require.Equal(t, "750m", each.ResourceRequest.Cpu().String())
 	require.Equal(t, "1Gi", each.ResourceRequest.Memory().String())
 	require.Equal(t, map[string]string{"disk": "ssd"}, each.NodeClaim.NodeSelector)
+
+	components, known, err := s.Components(o)
+	require.NoError(t, err)
+	require.True(t, known)
+	require.Equal(t, []api.Component{{Name: "main", Replicas: 3, ReplicaRequirements: components[0].ReplicaRequirements}, {Name: "watcher", Replicas: 1}}, components)
+	require.Equal(t, "750m", components[0].ReplicaRequirements.ResourceRequest.Cpu().String())
 
 	found, known, err := s.Dependencies(o)
 	require.NoError(t, err)
@@ -264,6 +275,29 @@ func TestAnObjectStaysWhatItIs(t *testing.T) {
 	require.ErrorContains(t, err, "the script makes")
 	_, _, err = s.Dependencies(objectOf(t, cache))
 	require.ErrorContains(t, err, "namespace other")
+}
+
+// Each of these scripts returns components that a binding may not have.
+func TestComponentsThatCannotBeAreRefused(t *testing.T) {
+	for script, says := range map[string]string{
+		"{{name = 'a', replicas = -1}}":                                "components[0].replicas",
+		"{{name = 'a', replicas = 1e12}}":                              "cannot unmarshal number",
+		"{{name = 'a', replicas = 1}, {name = 'a', replicas = 1}}":     "components[1].name: Duplicate value",
+		"{{replicas = 1}, {name = 'a', replicas = 1}}":                 "components[0].name: Required value",
+		"{{replicaRequirements = {resourceRequest = {cpu = '-1'}}}}":   "components[0].replicaRequirements.resourceRequest",
+		"{{replicaRequirements = {resourceRequest = {cpu = 'much'}}}}": "quantities must match",
+		"'all'": "cannot unmarshal string",
+		"many":  "101 components: there may be 100",
+	} {
+		s := New([]*api.ResourceInterpreterCustomization{customization("c", api.CustomizationRules{ComponentResource: &api.LuaRule{LuaScript: `
+many = {}
+for i = 1, 101 do many[i] = {name = 'a' .. i, replicas = 1} end
+function GetComponents() return ` + script + " end"}})})
+		_, known, err := s.Components(objectOf(t, cache))
+		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, "componentResource of ResourceInterpreterCustomization c: ")
+		require.False(t, known)
+	}
 }
 
 // Each of these scripts names something that an object cannot depend on, or too much.

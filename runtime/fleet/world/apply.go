@@ -92,6 +92,9 @@ func (w *World) validateRead(o api.Object) field.ErrorList {
 	if !w.settings.MultiplePodTemplatesScheduling {
 		return nil
 	}
+	if _, known, _ := w.interpreters.Components(o); known {
+		return nil // its script has checked them
+	}
 	components, problem := propagation.Components(o, w.settings.ExactComponentSets)
 	if problem != nil {
 		return field.ErrorList{problem}

@@ -22,6 +22,7 @@ const (
 	misreadReplicas misread = iota
 	misreadDependencies
 	misreadRevision
+	misreadComponents
 	misreadStatus
 	misreadKinds
 )
@@ -78,6 +79,16 @@ func reasonOf(err error) string {
 		return ""
 	}
 	return err.Error() + "; the rules of its kind are used"
+}
+
+// components are the pod templates of a workload that has several: by a script, or else by the rules of its kind.
+func (w *World) components(name messages.BindingName, o api.Object) []api.Component {
+	components, known, err := w.interpreters.Components(o)
+	w.noteMisread(name, misreadComponents, reasonOf(err))
+	if !known {
+		components, _ = propagation.Components(o, w.settings.ExactComponentSets) // validated where they count
+	}
+	return components
 }
 
 // noteMisread remembers why a script failed to read a workload, or with no reason that it did not, and tells of a failure that is new.

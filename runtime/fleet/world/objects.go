@@ -42,12 +42,11 @@ func (w *World) workload(o api.Object) *messages.Workload {
 		name = b.Name() // the same, and held once
 	}
 	replicas, each, hasReplicas := w.requirements(name, o)
-	components, _ := propagation.Components(o, w.settings.ExactComponentSets) // validated where they count
 	w.workloads[name] = &messages.Workload{
 		Binding: name, APIVersion: k.APIVersion, Kind: k.Kind,
 		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(), Annotations: o.GetAnnotations(),
 		Replicas: replicas, Requirements: w.needs.shared(each), HasReplicas: hasReplicas, Revision: propagation.Revision(o),
-		Set: messages.NewComponentSet(components), Dependencies: w.dependencies(name, o),
+		Set: messages.NewComponentSet(w.components(name, o)), Dependencies: w.dependencies(name, o),
 	}
 	return w.workloads[name]
 }
