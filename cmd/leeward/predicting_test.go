@@ -93,6 +93,9 @@ func TestEachCommandReadsEachSourceAndWritesNothing(t *testing.T) {
 		"a recording": {"-f " + recordedFile, "member1"},
 		"a server":    {"--kubeconfig " + kubeconfig, "eu-1"},
 	} {
+		if testing.Short() && source != "a server" { // files are read by one goroutine
+			continue
+		}
 		for _, p := range predicting {
 			t.Run(p.command+" of "+source, func(t *testing.T) {
 				args := strings.Fields(p.command + " " + strings.ReplaceAll(p.args, "CLUSTER", from.cluster) + " " + from.flags)
