@@ -47,32 +47,8 @@ type Candidate struct {
 	Lead func(ctx context.Context, term int64) error
 	// Leader hears who leads, whenever another daemon does.
 	Leader func(identity string)
-	// Late hears that another daemon leads and has not renewed its Lease for two retry periods: it may be gone. It hears the
-	// opposite when the Lease has changed after all, and not when this daemon leads. Zero: it is not watched.
+	// Late hears that the leader is late, as election.Candidate says.
 	Late func(late bool)
-}
-
-// watch tells of a Lease that is late, as long as the candidate does not lead. The Lease is read from memory.
-func (c *Candidate) watch(ctx context.Context) {
-	var seen int64
-	since := c.Clock.Now()
-	c.Timing.Watch(ctx, c.Clock, func(now time.Time) (time.Duration, bool) {
-		who := ""
-		o, version := c.Engine.Table(leases).Get(Key)
-		if lease, is := o.(*coordinationv1.Lease); is {
-			who = ptr.Deref(lease.Spec.HolderIdentity, "")
-		}
-		if who == c.Identity { // the Lease has changed because this candidate has taken it
-			return 0, false
-		}
-		if version != seen {
-			seen, since = version, now
-		}
-		if who == "" {
-			return 0, true
-		}
-		return now.Sub(since), true
-	}, c.Late)
 }
 
 // Run campaigns for leadership, again and again, until the context is done.
@@ -89,13 +65,8 @@ func (c *Candidate) Run(ctx context.Context) error {
 func (c *Candidate) stand(ctx context.Context) error {
 	l := &lock{candidate: c}
 	once := election.Candidate{
-		Name: Name, Lock: l, Timing: c.Timing, Leader: c.Leader,
+		Name: Name, Lock: l, Timing: c.Timing, Clock: c.Clock, Leader: c.Leader, Late: c.Late,
 		Lead: func(ctx context.Context) error { return c.Lead(ctx, l.term.Load()) },
-	}
-	ctx, resign := context.WithCancel(ctx)
-	defer resign()
-	if c.Late != nil {
-		go c.watch(ctx)
 	}
 	return once.Stand(ctx)
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benbjohnson/clock"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -43,18 +45,54 @@ type Candidate struct {
 	Name   string
 	Lock   resourcelock.Interface
 	Timing Timing
+	// Clock is that of the machine, which client-go's election goes by, too.
+	Clock clock.Clock
 	// Lead leads until the context is done, or it does not want to any more.
 	Lead func(ctx context.Context) error
 	// Leader hears who leads, whenever another process does; nil: there is no listener.
 	Leader func(identity string)
+	// Late hears that another process leads and has not renewed its Lease for two retry periods: it may be gone. It hears the opposite
+	// when it has after all, and nothing more once this process leads; nil: there is no listener.
+	Late func(late bool)
 }
+
+const (
+	// latePeriods is how many retry periods a leader that renews its Lease in each may let pass.
+	latePeriods = 2
+	// looksPerPeriod is how often a standby reads the Lease in each: so much earlier than client-go, which reads it once in one or two, it sees
+	// that the Lease is free.
+	looksPerPeriod = 8
+)
 
 // Stand waits for the Lease, and leads once: until the context is done, the Lease is lost or Lead returns. Then the Lease is given back, if
 // it still can be. The error is that of Lead.
 func (c *Candidate) Stand(ctx context.Context) error {
+	l := &lock{Interface: c.Lock, candidate: c, resign: func() {}}
+	timer := c.Clock.Timer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		wait := c.Timing.RetryPeriod / looksPerPeriod
+		if l.free(ctx) {
+			if led, err := c.try(ctx, l); led || err != nil {
+				return err
+			}
+			wait = c.Timing.RetryPeriod // another was faster, or the Lease cannot be written
+		}
+		timer.Reset(wait)
+	}
+}
+
+// try takes the Lease, if no other process does first, and leads. It reports whether it has led.
+func (c *Candidate) try(ctx context.Context, l *lock) (led bool, err error) {
 	ctx, resign := context.WithCancel(ctx)
 	defer resign()
-	l, ended := &lock{Interface: c.Lock}, make(chan error, 1)
+	l.resign = resign
+	ended := make(chan error, 1)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: l, Name: c.Name, ReleaseOnCancel: true,
 		LeaseDuration: c.Timing.LeaseDuration, RenewDeadline: c.Timing.RenewDeadline, RetryPeriod: c.Timing.RetryPeriod,
@@ -64,23 +102,76 @@ func (c *Candidate) Stand(ctx context.Context) error {
 				ended <- c.Lead(ctx)
 			},
 			OnStoppedLeading: func() {},
-			OnNewLeader:      c.Leader,
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("stand for leader: %w", err)
+		return false, fmt.Errorf("stand for leader: %w", err)
 	}
 	elector.Run(ctx)
 	if !l.ever.Load() {
-		return nil
+		return false, nil
 	}
-	return <-ended
+	return true, <-ended
 }
 
-// lock knows whether this process has ever held the Lease: then Lead was called.
+// lock is the Lease as one candidate sees it: free, too, once its holder has not renewed it for as long as it lasts. Only Lead runs beside it.
 type lock struct {
 	resourcelock.Interface
+	candidate *Candidate
+	// seen is the Lease as it was last read, since is when it was first read so, taken is set while another process may lead by it.
+	seen  resourcelock.LeaderElectionRecord
+	since time.Time
+	taken bool
+	// holder is who leads, as far as that was told, late what was told of the leader last.
+	holder string
+	late   bool
+	// ever is set once this process has held the Lease: then Lead was called.
 	ever atomic.Bool
+	// resign ends the attempt to take the Lease.
+	resign func()
+}
+
+// free reports whether this process may try to take the Lease.
+func (l *lock) free(ctx context.Context) bool {
+	ctx, end := context.WithTimeout(ctx, l.candidate.Timing.RenewDeadline)
+	defer end()
+	_, _, err := l.Get(ctx)
+	return apierrors.IsNotFound(err) || err == nil && !l.taken
+}
+
+// Get reads the Lease. Until this process holds it, one that has run out has no holder.
+func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	r, raw, err := l.Interface.Get(ctx)
+	if err != nil || l.ever.Load() {
+		return r, raw, err
+	}
+	now := l.candidate.Clock.Now()
+	if *r != l.seen || l.since.IsZero() { // not raw, which has whole seconds
+		l.seen, l.since = *r, now
+	}
+	l.tell(r.HolderIdentity)
+	other, timing := r.HolderIdentity != "" && r.HolderIdentity != l.Identity(), &l.candidate.Timing
+	silent := now.Sub(l.since)
+	if l.taken = other && silent < timing.LeaseDuration; l.taken {
+		l.resign()
+	} else if other {
+		free := *r
+		free.HolderIdentity = ""
+		r = &free
+	}
+	if late := silent > latePeriods*timing.RetryPeriod; other && late != l.late && l.candidate.Late != nil {
+		l.late = late
+		l.candidate.Late(late)
+	}
+	return r, raw, nil
+}
+
+// tell tells who leads, if that is another process than before.
+func (l *lock) tell(holder string) {
+	if holder != "" && holder != l.holder && l.candidate.Leader != nil {
+		l.candidate.Leader(holder)
+	}
+	l.holder = holder
 }
 
 // Create makes the Lease.
@@ -94,8 +185,12 @@ func (l *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 }
 
 func (l *lock) held(r resourcelock.LeaderElectionRecord, err error) error {
-	if err == nil && r.HolderIdentity == l.Identity() {
+	switch {
+	case err == nil && r.HolderIdentity == l.Identity():
 		l.ever.Store(true)
+		l.tell(r.HolderIdentity)
+	case !l.ever.Load():
+		l.resign()
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"leeward/messages"
 	"leeward/messages/api"
 )
 
@@ -79,6 +80,20 @@ func (s *Store) Heard(key api.Key, row Row) {
 	default:
 		delete(s.ended, key)
 	}
+}
+
+// Adopt has the status of a binding say what another engine has decided. What is known of its copies and evictions stays.
+func (s *Store) Adopt(name messages.BindingName, of *api.BindingStatus) {
+	e := s.bindings[name]
+	if e == nil {
+		return
+	}
+	e.own()
+	next := *e.binding.Status
+	next.SchedulerObservedAffinityName, next.LastScheduledTime, next.Conditions = of.SchedulerObservedAffinityName, of.LastScheduledTime, of.Conditions
+	next.ReturnAt, next.Home, next.Shrinking, next.FailoverHistory = of.ReturnAt, of.Home, of.Shrinking, of.FailoverHistory
+	*e.binding.Status = next
+	s.touch(e)
 }
 
 // Committed has the store know that an object is stored as it was at a version of the store's; nil: it was deleted. What

@@ -57,6 +57,12 @@ func (w *World) Apply(o api.Object) error {
 // Replace is Apply of an object as a server has it, with all its labels and annotations: those that it lacks are gone.
 func (w *World) Replace(o api.Object) error { return w.apply(o, func(api.Object) {}) }
 
+// Adopt is Replace of a binding as another engine that leads has it: what the status says of decisions is that one's, too.
+func (w *World) Adopt(o api.Object) error {
+	b := store.AsBinding(o)
+	return w.apply(o, func(api.Object) { w.store.Adopt(b.Name(), b.Status) })
+}
+
 // apply admits an object; one that is there already it lets inherit first.
 func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	admission.DefaultNamespace(o)

@@ -67,24 +67,48 @@ func (a *Attachment) campaign(ctx context.Context, i *inbox) error {
 	client.UserAgent, client.QPS = userAgent, -1
 	candidate := &writing.Candidate{
 		Client: client, Namespace: a.config.Act.Namespace, Name: a.config.Act.LeaseName(), Identity: a.config.Act.Identity,
-		Timing: a.config.Act.Timing, Clock: a.config.Clock, Log: a.config.Log, Late: func(is bool) { a.late(i, is) },
+		Timing: a.config.Act.Timing, Clock: a.config.Clock, Log: a.config.Log,
 	}
-	defer a.ahead.drop()
-	a.config.Metrics.Mode(telemetry.Standby)
 	a.standby.Store(true)
 	for ctx.Err() == nil {
-		err := candidate.Stand(ctx, func(ctx context.Context, l *writing.Lease) error { return a.act(ctx, i, l) })
+		a.config.Metrics.Mode(telemetry.Standby)
+		err := a.stand(ctx, i, candidate)
 		if rival := new(Rival); errors.As(err, &rival) {
 			a.why.Store(rival)
 			a.config.Metrics.Mode(telemetry.SteppedBack)
 			a.config.Log.Error().Err(rival).Msg("stepped back to shadow: nothing is written any more")
-			return a.newDeciding(i, false, false).decide(ctx, nil)
+			return a.newDeciding(i, false).decide(ctx, nil)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stand has machines follow the leader, and leads with them once.
+func (a *Attachment) stand(ctx context.Context, i *inbox, c *writing.Candidate) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	leads, ended := make(chan *writing.Lease), make(chan struct{})
+	var failed error
+	go func() {
+		defer close(ended)
+		defer end()
+		failed = a.newDeciding(i, true).decide(ctx, leads)
+	}()
+	err := c.Stand(ctx, func(leading context.Context, l *writing.Lease) error {
+		defer context.AfterFunc(leading, end)()
+		select {
+		case leads <- l:
+		case <-ended:
+		}
+		<-ended
+		return nil
+	})
+	end()
+	<-ended
+	return errors.Join(err, failed)
 }
 
 // alone reports, as a *Rival, another controller that acts on the same bindings, of the objects that there are.
@@ -102,30 +126,15 @@ func (a *Attachment) alone(ctx context.Context, objects map[api.Key]api.Object) 
 	return err
 }
 
-// act decides and writes until the context is done or the Lease is lost.
-func (a *Attachment) act(ctx context.Context, i *inbox, l *writing.Lease) error {
-	var objects map[api.Key]api.Object
-	d := a.advance(i)
-	if d != nil {
-		objects = d.twin.seen
-	} else {
-		a.absorb(i.take())
-		objects = a.objects
-	}
-	if err := a.alone(ctx, objects); err != nil {
-		d.close()
+// lead has machines that have followed write from now on, unless another controller acts.
+func (d *deciding) lead(ctx context.Context, l *writing.Lease) error {
+	if err := d.alone(ctx, d.twin.seen); err != nil {
 		return err
 	}
-	a.config.Metrics.Mode(telemetry.Acting)
-	a.config.Log.Info().Str("schedulerName", a.config.Act.Scheduler).Msg("this daemon acts")
-	defer func() {
-		a.config.Metrics.Mode(telemetry.Standby)
-		a.config.Log.Info().Msg("this daemon acts no longer")
-	}()
-	if d == nil {
-		d = a.newDeciding(i, true, false)
-	}
-	return d.decide(ctx, l)
+	d.config.Metrics.Mode(telemetry.Acting)
+	d.config.Log.Info().Str("schedulerName", d.config.Act.Scheduler).Msg("this daemon acts")
+	d.acting.begin(ctx, l)
+	return nil
 }
 
 // acting writes what the machines decide. A nil one writes nothing.
@@ -144,6 +153,9 @@ type acting struct {
 	// touched are the bindings that must be looked at, again is what was heard of bindings while requests were under way.
 	touched map[messages.BindingName]bool
 	again   []news
+	// ahead is what the machines have decided, while they follow, and the leader has not written; unsaid what they said of that.
+	ahead  ahead
+	unsaid unsaid
 }
 
 // answered is what became of a request.
@@ -157,15 +169,23 @@ func newActing(d *deciding) *acting {
 	a := &acting{
 		deciding: d, writes: newWrites(d.config.Metrics.Requested), answers: make(chan answered, writing.MostUnderWay),
 		rival: make(chan *Rival, 1), grudges: grudges{}, touched: map[messages.BindingName]bool{},
+		ahead: ahead{of: map[messages.BindingName]time.Time{}}, unsaid: unsaid{},
 	}
 	a.governs = &governing{acting: a, answers: make(chan governed, 1)}
 	d.twin.world.Store().Track()
 	return a
 }
 
-// begin has it write, as long as the Lease lasts.
+// begin has it write, as long as the Lease lasts, what was decided so far and the leader has not written.
 func (a *acting) begin(ctx context.Context, l *writing.Lease) {
-	a.lease, a.tells = l, newTelling(ctx, a.events)
+	a.lease, a.tells, a.twin.follows = l, newTelling(ctx, a.events), false
+	for name := range a.ahead.of { // order-free: a set
+		a.touched[name] = true
+	}
+	for _, h := range a.unsaid.all() {
+		a.say(h, true)
+	}
+	a.ahead, a.unsaid = ahead{}, nil
 	if a.config.Act.Scheduler == api.DefaultScheduler {
 		a.sending.Go(func() { a.watchScheduler(ctx) })
 	}
@@ -196,6 +216,7 @@ func (a *acting) watchScheduler(ctx context.Context) {
 func (a *acting) end() {
 	if a.tells != nil {
 		a.tells.end()
+		a.config.Log.Info().Msg("this daemon acts no longer")
 	}
 	a.sending.Wait()
 	for _, p := range a.writes.of { // order-free: each key once
@@ -207,7 +228,7 @@ func (a *acting) end() {
 }
 
 func (a *acting) renewed() <-chan struct{} {
-	if a == nil {
+	if a == nil || a.lease == nil {
 		return nil
 	}
 	return a.lease.Renewed()
@@ -265,7 +286,11 @@ func (a *acting) passing(all []news) []news {
 
 // round asks for what the machines decided, and makes requests. A *Rival is why it must stop.
 func (a *acting) round(ctx context.Context, now time.Time) error {
-	if a == nil {
+	switch {
+	case a == nil:
+		return nil
+	case a.follows():
+		a.follow(now)
 		return nil
 	}
 	for i := range a.twin.conflicts {
@@ -274,12 +299,7 @@ func (a *acting) round(ctx context.Context, now time.Time) error {
 		}
 	}
 	a.twin.conflicts = nil
-	for _, key := range a.twin.world.Store().Changed() {
-		if name := bindingNamed(key); name != "" {
-			a.touched[name] = true
-		}
-		a.governs.dirty = a.governs.dirty || key == store.GovernorKey
-	}
+	a.look()
 	for _, name := range slices.Sorted(maps.Keys(a.touched)) {
 		a.want(name, now)
 		a.tells.fresh[name] = true
@@ -292,6 +312,16 @@ func (a *acting) round(ctx context.Context, now time.Time) error {
 	a.governs.write(ctx, now)
 	a.config.Metrics.Pending(len(a.writes.waiting), a.writes.window.Size())
 	return nil
+}
+
+// look notes what the machines have changed.
+func (a *acting) look() {
+	for _, key := range a.twin.world.Store().Changed() {
+		if name := bindingNamed(key); name != "" {
+			a.touched[name] = true
+		}
+		a.governs.dirty = a.governs.dirty || key == store.GovernorKey
+	}
 }
 
 // tell tells of the decisions that are written, but for what a start only found again.
@@ -442,5 +472,5 @@ func (a *acting) next(now time.Time) time.Time {
 	case len(a.again) > 0 || len(a.touched) > 0:
 		return now
 	}
-	return actors.Earlier(a.governs.next, a.writes.next(now))
+	return actors.Earlier(actors.Earlier(a.governs.next, a.writes.next(now)), a.ahead.next())
 }

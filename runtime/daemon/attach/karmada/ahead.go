@@ -1,112 +1,122 @@
 package karmada
 
 import (
-	"sync"
+	"container/heap"
+	"maps"
+	"slices"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
+	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
 )
 
-// preparation makes the machines of a standby whose leader is late, so that they decide as soon as this process leads.
-type preparation struct {
-	mu sync.Mutex
-	// next is what is being made, or is made; nil: nothing is.
-	next *prepared
+// The machines of a standby hear what those of the leader hear, and decide the same, a moment earlier or later. What the leader has written
+// counts: they take it over as it is. What they have decided and the leader has not written they keep, for the leader may be gone.
+
+// writesWithin is how long the leader may take to write what the machines of a standby have decided. Then they take over what the server has,
+// and decide again.
+const writesWithin = 2 * time.Minute
+
+// ahead are the bindings that machines have decided otherwise than the leader so far, since when, and when each is given up.
+type ahead struct {
+	of  map[messages.BindingName]time.Time
+	due agenda
 }
 
-// prepared are machines that have taken over what there was when the leader was late, and have done what was due then. Nothing of that is
-// written or told.
-type prepared struct {
-	made     chan struct{} // closed once they are made
-	deciding *deciding
-	err      error
-}
-
-// late begins to make machines when the leader is late, and gives them up when it is not.
-func (a *Attachment) late(i *inbox, is bool) {
-	a.ahead.drop()
-	if !is {
-		return
-	}
-	a.config.Log.Info().Msg("the leader is late: machines are made in case this daemon leads")
-	next := &prepared{made: make(chan struct{})}
-	a.ahead.mu.Lock()
-	a.ahead.next = next
-	a.ahead.mu.Unlock()
-	go func() {
-		defer close(next.made)
-		began := a.config.Clock.Now()
-		next.deciding = a.newDeciding(i, true, true)
-		next.err = next.deciding.twin.settle(next.deciding.instant())
-		a.config.Log.Info().Stringer("took", a.config.Clock.Now().Sub(began)).Msg("machines are made in advance")
-	}()
-}
-
-// take is what was made, once it is made; nil: nothing was.
-func (p *preparation) take() *prepared {
-	p.mu.Lock()
-	next := p.next
-	p.next = nil
-	p.mu.Unlock()
-	if next != nil {
-		<-next.made
-	}
-	return next
-}
-
-// drop gives up what was made.
-func (p *preparation) drop() {
-	if next := p.take(); next != nil {
-		next.deciding.close()
+// note notes whether a binding is otherwise than at the server.
+func (a *ahead) note(name messages.BindingName, differs bool, now time.Time) {
+	switch _, was := a.of[name]; {
+	case !differs:
+		delete(a.of, name)
+	case !was:
+		a.of[name] = now
+		heap.Push(&a.due, appointment{now.Add(writesWithin), name})
 	}
 }
 
-// advance returns machines that were made ahead, with what has changed since; nil where there are none, or where the leader has decided
-// since: then they are not as the server is.
-func (a *Attachment) advance(i *inbox) *deciding {
-	next := a.ahead.take()
-	if next == nil {
-		return nil
+// expired takes the bindings that have been otherwise for too long.
+func (a *ahead) expired(now time.Time) (all []messages.BindingName) {
+	for len(a.due) > 0 && !a.due[0].at.After(now) {
+		k := heap.Pop(&a.due).(appointment)
+		if since, is := a.of[k.name]; is && k.at.Equal(since.Add(writesWithin)) {
+			delete(a.of, k.name)
+			all = append(all, k.name)
+		}
 	}
-	d := next.deciding
-	all := i.take()
-	outdated := next.err != nil
-	for _, n := range all {
-		outdated = outdated || d.twin.decidedElsewhere(n)
-	}
-	if !outdated {
-		d.acting.again = all
-		return d
-	}
-	a.config.Log.Info().Err(next.err).Msg("the machines that were made in advance are given up: the leader has decided since")
-	d.close()
-	a.absorb(all)
-	return nil
+	return all
 }
 
-// decidedElsewhere reports whether news may be of a decision of another Leeward.
-func (t *twin) decidedElsewhere(n news) bool {
-	if n.key == store.GovernorKey {
-		was, _ := t.seen[n.key].(*api.Governor)
-		is, _ := n.object.(*api.Governor)
-		return was == nil || is == nil || !equality.Semantic.DeepEqual(was.Status, is.Status)
+// next is when the next is given up; zero: there is none.
+func (a *ahead) next() time.Time {
+	if len(a.due) == 0 {
+		return time.Time{}
 	}
-	before, now := store.AsBinding(t.seen[n.key]), store.AsBinding(n.object)
+	return a.due[0].at
+}
+
+// follow compares what the machines decided with what the leader has written.
+func (a *acting) follow(now time.Time) {
+	a.twin.conflicts = nil // between the leader and others: the leader steps back for them
+	a.look()
+	for _, name := range slices.Sorted(maps.Keys(a.touched)) {
+		ours, _, e := a.edit(name)
+		a.ahead.note(name, e != nil && !e.none(), now)
+		if _, differs := a.ahead.of[name]; !differs && (ours == nil || len(ours.Status.Evictions) == 0) {
+			delete(a.unsaid, name)
+		}
+	}
+	clear(a.touched)
+	for _, name := range a.ahead.expired(now) {
+		delete(a.unsaid, name)
+		if o := a.twin.seen[store.BindingKey(name)]; o != nil {
+			a.twin.follow(o)
+			a.touched[name] = true
+		}
+	}
+}
+
+// unsaid is what machines have said, while they follow, of bindings whose decisions are not written, or are yet to come: the leader tells of
+// all else. Its bounds are those of Events.
+type unsaid map[messages.BindingName][]*heard
+
+func (u unsaid) keep(h *heard) {
+	name := h.fact.(messages.AboutBinding).AboutBinding()
+	all := u[name]
 	switch {
-	case now == nil || !t.acts(now):
-		return false
-	case before == nil:
-		return len(now.Spec.Clusters) > 0
+	case len(all) == 0 && len(u) >= mostTold:
+		return
+	case len(all) >= mostOfOne:
+		all = all[1:]
 	}
-	return !sameDecision(before.Spec, now.Spec) || before.Meta.Annotations[api.AnnotationState] != now.Meta.Annotations[api.AnnotationState]
+	u[name] = append(all, h)
 }
 
-// close ends machines that have not led; nil: there are none.
-func (d *deciding) close() {
-	if d != nil {
-		d.end()
-		d.twin.world.Close()
+// all is all of it, in the order of time, and of names.
+func (u unsaid) all() (all []*heard) {
+	for _, name := range slices.Sorted(maps.Keys(u)) {
+		all = append(all, u[name]...)
 	}
+	slices.SortStableFunc(all, func(a, b *heard) int { return a.at.Compare(b.at) })
+	return all
+}
+
+// follow has the machines take over a binding as the leader has written it.
+func (t *twin) follow(o api.Object) {
+	t.admitted(o, t.world.Adopt(withoutWriters(t.takenOver(o))))
+	t.keeps(store.AsBinding(o).Name(), store.AsBinding(o).Spec.Clusters)
+}
+
+// followGovernor has the machines take over what the rates and breakers of the leader have counted.
+func (t *twin) followGovernor(g *api.Governor) {
+	next := observed.Written(g).(*api.Governor)
+	next.Status = g.Status
+	t.apply(next)
+}
+
+// decided reports whether the leader may have made one version of a binding another.
+func decided(before, now *store.Binding) bool {
+	return before == nil || !sameDecision(before.Spec, now.Spec) || before.Meta.Annotations[api.AnnotationState] != now.Meta.Annotations[api.AnnotationState] ||
+		!before.Status.LastScheduledTime.Equal(now.Status.LastScheduledTime)
 }

@@ -104,6 +104,8 @@ func (c *conflict) ends() bool {
 func (t *twin) ownChanged(o api.Object, before, now, ours *store.Binding) {
 	wrote := t.wrote[now.Name()]
 	switch {
+	case t.follows && decided(before, now):
+		t.follow(o)
 	case before != nil && sameDecision(before.Spec, now.Spec), sameDecision(ours.Spec, now.Spec), wrote != nil && sameDecision(wrote, now.Spec):
 		if before == nil || orders(before) != orders(now) || wishChanged(before, now) {
 			t.renew(o, ours)

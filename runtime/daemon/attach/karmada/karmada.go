@@ -60,8 +60,6 @@ type Attachment struct {
 	began atomic.Bool
 	// standby is set once it is a candidate for leader.
 	standby atomic.Bool
-	// ahead are the machines that a standby makes before it leads.
-	ahead preparation
 	// asked is called between two rounds of the machines, by tests.
 	asked chan func(*deciding)
 }
@@ -149,7 +147,7 @@ func (a *Attachment) Run(ctx context.Context) error {
 	if a.config.Act != nil {
 		return a.campaign(ctx, i)
 	}
-	return a.newDeciding(i, false, false).decide(ctx, nil)
+	return a.newDeciding(i, false).decide(ctx, nil)
 }
 
 // absent notes that a kind is not followed, of which the server shows nothing.
@@ -178,24 +176,18 @@ type deciding struct {
 	twin    *twin
 	compare *comparing
 	taints  *taints
-	// acting writes what is decided; nil: nothing is written.
+	// acting writes what is decided, once it leads; nil: nothing is written.
 	acting *acting
-	// silent is set of machines that are made ahead: what they record is kept until they lead.
-	silent bool
-	unsaid []unsaid
-}
-
-// unsaid is a fact that is yet to be told.
-type unsaid struct {
-	at   time.Time
-	fact messages.Fact
+	// settled is set once what a start finds was decided.
+	settled bool
 }
 
 // newDeciding returns machines that have taken over the objects of the server. They act or are in shadow.
-func (a *Attachment) newDeciding(i *inbox, acts, silent bool) *deciding {
-	d := &deciding{Attachment: a, inbox: i, silent: silent}
+func (a *Attachment) newDeciding(i *inbox, acts bool) *deciding {
+	d := &deciding{Attachment: a, inbox: i}
 	d.compare, d.taints = newComparing(d.compared), &taints{d.compared, map[tainted]*pair{}}
 	d.twin = newTwin(&a.config.Settings, a.roles(acts), d.instant(), d.hear, d.refused)
+	d.twin.follows = acts
 	if acts {
 		d.acting = newActing(d)
 	}
@@ -203,16 +195,12 @@ func (a *Attachment) newDeciding(i *inbox, acts, silent bool) *deciding {
 	return d
 }
 
-// decide has machines decide until the context is done: in shadow without a Lease.
-func (d *deciding) decide(ctx context.Context, l *writing.Lease) error {
+// decide has machines decide until the context is done. Those that act follow the leader, and write and tell nothing, until they lead by a Lease.
+func (d *deciding) decide(ctx context.Context, leads <-chan *writing.Lease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer d.twin.world.Close()
-	if l != nil {
-		d.acting.begin(ctx, l)
-	}
 	defer d.end()
 	defer cancel()
-	d.say()
 	a, i := d.Attachment, d.inbox
 	timer := a.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
@@ -224,6 +212,10 @@ func (d *deciding) decide(ctx context.Context, l *writing.Lease) error {
 		d.started()
 		timer.Reset(wait)
 		select {
+		case l := <-leads:
+			if err := d.lead(ctx, l); err != nil {
+				return err
+			}
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-i.news:
@@ -249,6 +241,7 @@ func (d *deciding) load() {
 	for key, o := range d.objects { // order-free: sorted below
 		all = append(all, news{key, o})
 	}
+	d.objects = nil // until the end the twin has them
 	slices.SortFunc(all, func(a, b news) int { return store.CompareKeys(a.key, b.key) })
 	d.twin.load(all)
 }
@@ -272,9 +265,19 @@ func (d *deciding) end() {
 	}
 }
 
+// follows reports whether the machines follow another Leeward that leads.
+func (d *deciding) follows() bool { return d.acting != nil && d.acting.lease == nil }
+
 // started tells that the machines decide.
 func (d *deciding) started() {
-	if d.began.Swap(true) {
+	if d.follows() {
+		if !d.settled {
+			d.config.Log.Info().Int("objects", len(d.twin.seen)).Msg("ready to act when this daemon leads")
+		}
+		d.settled = true
+		return
+	}
+	if d.settled = true; d.began.Swap(true) {
 		return
 	}
 	if d.acting == nil {
@@ -290,7 +293,7 @@ func (d *deciding) instant() time.Time { return d.config.Clock.Now().UTC().Trunc
 // seen, nothing happens: silence of the server is no silence of agents.
 func (d *deciding) round(ctx context.Context) (wait time.Duration, err error) {
 	now := d.instant()
-	if blind := d.inbox.blind(now) != nil; blind && d.began.Load() {
+	if blind := d.inbox.blind(now) != nil; blind && d.settled {
 		return catchesUp, nil
 	}
 	d.twin.take(now, d.acting.passing(d.inbox.take()))
@@ -330,34 +333,38 @@ func (d *deciding) state(name messages.BindingName) state {
 	return state{ours: d.twin.world.Store().Binding(name), theirs: store.AsBinding(d.twin.seen[store.BindingKey(name)])}
 }
 
-// say tells what was recorded ahead.
-func (d *deciding) say() {
-	d.silent = false
-	for _, u := range d.unsaid {
-		d.hear(u.at, u.fact)
-	}
-	d.unsaid = nil
-}
-
-// hear logs a fact with its reason, counts it, and compares it.
+// hear hears a fact, and compares it.
 func (d *deciding) hear(at time.Time, f messages.Fact) {
-	if d.silent {
-		d.unsaid = append(d.unsaid, unsaid{at, f})
-		return
-	}
-	told := journal.Tell(time.Time{}, f)
+	told := heard{at, f, journal.Tell(time.Time{}, f)}
 	ours := d.acting.decides(f)
-	log := d.config.Log.With().Bool("shadow", !ours).Logger()
-	told.Log(&log, &journal.Entry{At: at, Fact: f})
-	d.config.Metrics.Hear(at, f)
-	if ours {
-		d.acting.tells.note(f, told)
-	}
 	if !ours {
-		d.compare.hear(at, f, told.Text())
+		d.compare.hear(at, f, told.phrase.Text())
 	}
 	if d.twin.roles == nil { // else they are others'
-		d.taints.hear(at, f, told.Text())
+		d.taints.hear(at, f, told.phrase.Text())
+	}
+	switch {
+	case !d.follows():
+		d.say(&told, ours)
+	case ours:
+		d.acting.unsaid.keep(&told)
+	}
+}
+
+// heard is a fact with its words.
+type heard struct {
+	at     time.Time
+	fact   messages.Fact
+	phrase journal.Phrase
+}
+
+// say logs a fact with its reason, and counts it.
+func (d *deciding) say(h *heard, ours bool) {
+	log := d.config.Log.With().Bool("shadow", !ours).Logger()
+	h.phrase.Log(&log, &journal.Entry{At: h.at, Fact: h.fact})
+	d.config.Metrics.Hear(h.at, h.fact)
+	if ours {
+		d.acting.tells.note(h.fact, h.phrase)
 	}
 }
 
@@ -365,8 +372,11 @@ func (d *deciding) refused(key api.Key, err error) {
 	d.config.Log.Warn().Str("object", key.String()).Err(err).Msg("object refused: it counts as it was before")
 }
 
-// compared takes a comparison.
+// compared takes a comparison. Of those that are made while it follows, the leader tells.
 func (d *deciding) compared(c *shadow.Comparison) {
+	if d.follows() {
+		return
+	}
 	d.config.Metrics.Compared(string(c.Kind), string(c.Verdict))
 	e := d.config.Log.Info().Bool("shadow", true).Str("kind", string(c.Kind)).Str("verdict", string(c.Verdict)).Str("about", c.Workload)
 	if c.Binding != "" {

@@ -44,8 +44,9 @@ type twin struct {
 	unwanted []place
 	// leaving are the copies that must go and whose Works are still there, of bindings that are acted on.
 	leaving map[place]bool
-	// roles say what the twin acts as; nil: nothing, it is in shadow.
-	roles *roles
+	// roles say what the twin acts as; nil: nothing, it is in shadow. Follows is set while another Leeward does.
+	roles   *roles
+	follows bool
 	// wrote is what was last asked to be written of bindings, each until it is seen, conflicts are what others wrote over that since they
 	// were last taken.
 	wrote     map[messages.BindingName]*api.BindingSpec
@@ -179,13 +180,18 @@ func (t *twin) objectChanged(key api.Key, before, now api.Object) {
 	case is == nil && was == nil:
 	case is == nil:
 		t.world.Delete(key)
+	case t.follows && key == store.GovernorKey:
+		t.followGovernor(now.(*api.Governor))
 	case was == nil || !equality.Semantic.DeepEqual(was, is):
 		t.apply(is)
 	}
 }
 
-func (t *twin) apply(o api.Object) {
-	if err := t.world.Replace(o); err != nil {
+func (t *twin) apply(o api.Object) { t.admitted(o, t.world.Replace(o)) }
+
+// admitted notes whether the machines admit an object.
+func (t *twin) admitted(o api.Object, err error) {
+	if err != nil {
 		var rejected *world.Rejected
 		if errors.As(err, &rejected) {
 			err = rejected.Problems.ToAggregate()

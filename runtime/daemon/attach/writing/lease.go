@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,39 +28,11 @@ type Lease struct {
 	until atomic.Int64
 	// renewed has a word for each renewal that was not looked at.
 	renewed chan struct{}
-
-	mu sync.Mutex
-	// seen is the Lease as it was last read, and since when it has been that.
-	seen  resourcelock.LeaderElectionRecord
-	since time.Time
 }
 
 // NewLease returns a Lease that is yet to be held. Lasts is for how long a renewal gives the right to write.
 func NewLease(held resourcelock.Interface, c clock.Clock, lasts time.Duration) *Lease {
 	return &Lease{Interface: held, clock: c, lasts: lasts, renewed: make(chan struct{}, 1)}
-}
-
-// Get reads the Lease.
-func (l *Lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	r, raw, err := l.Interface.Get(ctx)
-	if err == nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if *r != l.seen || l.since.IsZero() {
-			l.seen, l.since = *r, l.clock.Now()
-		}
-	}
-	return r, raw, err
-}
-
-// silent returns for how long another process that holds the Lease has not renewed it, as far as this one has seen.
-func (l *Lease) silent(now time.Time) (time.Duration, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if who := l.seen.HolderIdentity; who == "" || who == l.Identity() {
-		return 0, true
-	}
-	return now.Sub(l.since), true
 }
 
 // Create makes the Lease with this process as its holder.
@@ -115,9 +86,6 @@ type Candidate struct {
 	Timing                    election.Timing
 	Clock                     clock.Clock
 	Log                       zerolog.Logger
-	// Late hears that the leader has not renewed its Lease for two retry periods, so that it may be gone, and the opposite when it has after
-	// all. It hears nothing more once this process leads; nil: there is no listener.
-	Late func(late bool)
 }
 
 // Stand waits for the Lease, and leads until the context is done, the Lease is lost or lead returns. Then the Lease is given back.
@@ -130,21 +98,10 @@ func (c *Candidate) Stand(ctx context.Context, lead func(context.Context, *Lease
 		LeaseMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}, Client: leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 	}, c.Clock, c.Timing.RenewDeadline)
-	watching, unwatch := context.WithCancel(ctx)
-	var watch sync.WaitGroup
 	once := election.Candidate{
-		Name: c.Name, Lock: l, Timing: c.Timing,
-		Lead: func(ctx context.Context) error {
-			unwatch()
-			watch.Wait()
-			return lead(ctx, l)
-		},
+		Name: c.Name, Lock: l, Timing: c.Timing, Clock: clock.New(),
+		Lead:   func(ctx context.Context) error { return lead(ctx, l) },
 		Leader: func(who string) { c.Log.Info().Str("leader", who).Msg("leader") },
 	}
-	if c.Late != nil {
-		watch.Go(func() { c.Timing.Watch(watching, c.Clock, l.silent, c.Late) })
-	}
-	defer watch.Wait()
-	defer unwatch()
 	return once.Stand(ctx)
 }
