@@ -149,8 +149,8 @@ func (a *attaching) install(c *cobra.Command, args []string) error {
 		return misused(c, err)
 	}
 	if !offline {
-		i := install.Installation{Client: a.client, Choice: choice, DryRun: a.dryRun.word == "server", Tell: a.tell(c)}
-		return errors.Join(refused(i.Install(c.Context())), a.printObjects(c))
+		i := install.Installation{Client: a.client, DryRun: a.dryRun.word == "server", Tell: a.tell(c)}
+		return errors.Join(refused(i.Install(c.Context(), manifests)), a.printObjects(c))
 	}
 	tell := a.tell(c)
 	for _, o := range manifests {

@@ -70,14 +70,14 @@ func newActingPlane(t *testing.T) *otherPlane {
 // install installs what acting needs, and says what was done to each object.
 func (o *otherPlane) install() (did []string) {
 	o.t.Helper()
-	i := install.Installation{
-		Client: o.objects, Choice: install.Choice{Role: install.Act, Server: install.Karmada, Namespace: install.DefaultNamespace, Scheduler: "canary"},
-		Tell: func(s *install.Step) error {
-			did = append(did, s.Did)
-			return nil
-		},
-	}
-	require.NoError(o.t, i.Install(o.t.Context()))
+	choice := install.Choice{Role: install.Act, Server: install.Karmada, Namespace: install.DefaultNamespace, Scheduler: "canary"}
+	all, err := choice.Manifests()
+	require.NoError(o.t, err)
+	i := install.Installation{Client: o.objects, Tell: func(s *install.Step) error {
+		did = append(did, s.Did)
+		return nil
+	}}
+	require.NoError(o.t, i.Install(o.t.Context(), all))
 	return did
 }
 

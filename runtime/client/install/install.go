@@ -50,7 +50,6 @@ func ServerOf(ctx context.Context, c *client.Client) (Server, error) {
 // Installation applies manifests.
 type Installation struct {
 	Client *client.Client
-	Choice Choice
 	// DryRun has the server say what it would say, and change nothing.
 	DryRun bool
 	// Tell hears of each step once it is done.
@@ -60,12 +59,8 @@ type Installation struct {
 // servedWithin is how long a server may take to serve a kind that was defined.
 const servedWithin = 30 * time.Second
 
-// Install applies the manifests, in their order, and ends at the first that is refused. It may be done again.
-func (i *Installation) Install(ctx context.Context) error {
-	all, err := i.Choice.Manifests()
-	if err != nil {
-		return err
-	}
+// Install applies manifests, in their order, and ends at the first that is refused. It may be done again.
+func (i *Installation) Install(ctx context.Context, all []*unstructured.Unstructured) error {
 	own, err := i.builtIn(ctx)
 	if err != nil {
 		return err

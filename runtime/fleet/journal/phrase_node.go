@@ -96,8 +96,19 @@ func zoneName(z messages.ZoneName) string {
 	return "zone " + string(z)
 }
 
+// ZoneRate tells how many nodes a second of a zone in some state are tainted.
+func ZoneRate(state string, rate float64) string {
+	switch {
+	case rate > 0:
+		return fmt.Sprintf("nodes are tainted at %g a second", rate)
+	case state == nodelife.Normal.String():
+		return "no node of the zone is tainted, because nodeEvictionRate is 0"
+	}
+	return "no node of the zone is tainted until more are ready"
+}
+
 func zoneState(f *messages.ZoneStateChanged) Phrase {
-	why := fmt.Sprintf("%d of %d nodes are not ready; nodes are tainted at %g a second", f.NotReady, f.Ready+f.NotReady, f.Rate)
+	why := fmt.Sprintf("%d of %d nodes are not ready; %s", f.NotReady, f.Ready+f.NotReady, ZoneRate(f.State, f.Rate))
 	if f.State == nodelife.Normal.String() {
 		return detail("is", f.State, why).about(zoneName(f.Zone))
 	}

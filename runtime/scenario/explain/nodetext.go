@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"leeward/runtime/fleet/journal"
 )
 
 func (t *text) pod(p *Pod) {
@@ -217,5 +219,5 @@ func (z *Zone) text() string {
 	if z.Since != nil {
 		line += fmt.Sprintf(" since %s, %d of %d nodes were not ready then", z.Since, z.NotReady, z.Ready+z.NotReady)
 	}
-	return line + fmt.Sprintf("; nodes are tainted at %g a second", z.Rate)
+	return line + "; " + journal.ZoneRate(z.State, z.Rate)
 }
