@@ -39,7 +39,7 @@ type otherPlane struct {
 
 func newOtherPlane(t *testing.T) *otherPlane {
 	t.Helper()
-	f := serveForeign(t, engine.Tables())
+	f := serveForeign(t, engine.Config{Resources: engine.Tables()})
 	objects, err := client.New(f.admin, io.Discard)
 	require.NoError(t, err)
 	o := &otherPlane{f, objects}

@@ -61,14 +61,15 @@ type foreign struct {
 func newForeign(t testing.TB) *foreign {
 	t.Helper()
 	kept := slices.DeleteFunc(engine.Tables(catalog.OfNodes...), func(r engine.Resource) bool { return strings.HasSuffix(r.Name.Group, ".karmada.io") })
-	return serveForeign(t, kept)
+	return serveForeign(t, engine.Config{Resources: kept})
 }
 
-// serveForeign serves kinds that no machines look after.
-func serveForeign(t testing.TB, kept []engine.Resource) *foreign {
+// serveForeign serves objects that no machines look after.
+func serveForeign(t testing.TB, kept engine.Config) *foreign {
 	t.Helper()
 	dir := t.TempDir()
-	e, err := engine.Open(engine.Config{Resources: kept, Clock: clock.New()})
+	kept.Clock = clock.New()
+	e, err := engine.Open(kept)
 	require.NoError(t, err)
 	settings, problems := config.Resolve(config.Default, nil)
 	require.Empty(t, problems)
