@@ -2,6 +2,7 @@ package fakemember
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -155,9 +156,16 @@ func (a *agent) hear(o *api.Work) {
 		w = &work{}
 		a.works[name] = w
 	}
-	m := w.take(o)
+	before := w.defines
+	m := w.admit(w.take(o), a.defined())
 	if m != nil && !a.suffers(Disappearance) {
 		a.receive(m)
+	}
+	if w.refused != "" {
+		a.fleet.todo.Add(job{a.cluster, name})
+	}
+	if !maps.Equal(before, w.defines) {
+		a.serveDefined()
 	}
 }
 
@@ -170,6 +178,9 @@ func (a *agent) forget(name messages.BindingName) {
 	delete(a.works, name)
 	if !w.removed {
 		a.receive(&messages.RemoveCopy{Binding: name, Preserve: w.preserved()})
+	}
+	if len(w.defines) > 0 {
+		a.serveDefined()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,6 +140,68 @@ func TestACopyStartsScalesAndGoes(t *testing.T) {
 
 	p.Put(nginx, work(2, 3, `, "deletionTimestamp": "1970-01-01T00:00:14Z"`))
 	p.Await(nginx, isGone)
+}
+
+const (
+	orders = "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-eu-1/works/orders"
+	topics = "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-eu-1/works/topics"
+)
+
+// workOf is a Work of a manifest.
+func workOf(name, metadata, manifest string) string {
+	return fmt.Sprintf(`{"metadata": {"namespace": "karmada-es-eu-1", "name": %q, "uid": %q, "generation": 1, "finalizers": ["karmada.io/execution-controller"]%s},
+		"spec": {"workload": {"manifests": [%s]}}}`, name, name, metadata, manifest)
+}
+
+const topicDefinition = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "topics.example.com"}, "spec": {
+	"group": "example.com", "scope": "Namespaced", "names": {"plural": "topics", "kind": "Topic"},
+	"versions": [{"name": "v1", "served": true, "storage": true}, {"name": "v1alpha1", "served": false}, {"name": "v2", "served": true}]}}`
+
+// A cluster serves the kinds that Works define there: objects of others are refused until they are defined, and again when they are not.
+func TestACustomKindIsServedWhileAWorkDefinesIt(t *testing.T) {
+	topic := workOf("orders", `, "annotations": {"leeward.dev/replicas": "3"}`, `{"apiVersion": "example.com/v1", "kind": "Topic", "metadata": {"name": "orders", "namespace": "default"}}`)
+	p := begin(t, clienttest.New(t, map[string]string{orders: topic}), nil)
+	defer p.stop()
+	serves := func(want string) {
+		t.Helper()
+		p.Await(clusters+"/eu-1", func(o *unstructured.Unstructured) bool {
+			all, found, _ := unstructured.NestedSlice(o.Object, "status", "apiEnablements")
+			custom := ""
+			for _, e := range all {
+				if e := e.(map[string]any); strings.HasPrefix(fmt.Sprint(e["groupVersion"]), "example.com/") {
+					r := e["resources"].([]any)[0].(map[string]any)
+					custom += fmt.Sprint(e["groupVersion"], " ", r["name"], " ", r["kind"], ";")
+				}
+			}
+			return found && custom == want
+		})
+	}
+	applied := func(status, message string) {
+		t.Helper()
+		p.field(orders, status, "status", "conditions", "Applied", "status")
+		p.field(orders, message, "status", "conditions", "Applied", "message")
+	}
+	refused := func() {
+		t.Helper()
+		serves("")
+		applied("False", "Failed to apply all manifests (0/1): the member does not serve example.com/v1, Kind=Topic")
+		p.field(orders, "Unknown", "status", "manifestStatuses", "0", "health")
+	}
+	refused()
+	p.Put(topics, workOf("topics", "", topicDefinition))
+	serves("example.com/v1 topics Topic;example.com/v2 topics Topic;")
+	applied("True", "Manifest has been successfully applied")
+	p.field(orders, "topics", "status", "manifestStatuses", "0", "identifier", "resource")
+	p.field(topics, "True", "status", "conditions", "Applied", "status")
+	p.clock.Add(2 * time.Second)
+	p.field(orders, "Healthy", "status", "manifestStatuses", "0", "health")
+	p.field(orders, "3", "status", "manifestStatuses", "0", "status", "readyReplicas")
+
+	p.Put(topics, workOf("topics", `, "deletionTimestamp": "1970-01-01T00:00:14Z"`, topicDefinition))
+	p.Await(topics, isGone)
+	refused()
+	p.Put(orders, strings.Replace(topic, `"finalizers"`, `"deletionTimestamp": "1970-01-01T00:00:14Z", "finalizers"`, 1))
+	p.Await(orders, isGone)
 }
 
 // told waits until it was told that something happened.

@@ -98,7 +98,7 @@ func (a *agent) status(c *api.Cluster, now time.Time) *api.ClusterStatus {
 		meta.SetStatusCondition(&s.Conditions, condition)
 	}
 	s.KubernetesVersion, s.NodeSummary = "v1.37.2", &api.NodeSummary{TotalNum: 1, ReadyNum: 1}
-	s.APIEnablements = enablements
+	s.APIEnablements = slices.Concat(enablements, customEnablements(a.defined()))
 	s.ResourceSummary = &api.ResourceSummary{Allocatable: a.fleet.Capacity, Allocated: a.allocated()}
 	return &s
 }
@@ -125,11 +125,10 @@ func add(sum corev1.ResourceList, name corev1.ResourceName, q resource.Quantity)
 	sum[name] = q
 }
 
-// enablements are the kinds that a simulated cluster serves: all that can be propagated.
+// enablements are the kinds that a simulated cluster serves without a definition: all that can be propagated.
 var enablements = func() (all []api.APIEnablement) {
-	for i := range catalog.All {
-		r := &catalog.All[i]
-		if !r.Template() {
+	for _, r := range catalog.Kept() {
+		if !r.Template() || r == catalog.Customs {
 			continue
 		}
 		version := r.Kind.GroupVersion().String()

@@ -33,6 +33,11 @@ type work struct {
 	// template is that of its pods, and revision counts how often it changed.
 	template *corev1.PodTemplateSpec
 	revision int32
+	// custom is set of an object whose kind a definition must define, defines are the kinds that the manifest defines, and refused says why
+	// the cluster does not take it.
+	custom  bool
+	defines map[schema.GroupVersionKind]string
+	refused string
 	// report is what the machine said last; removed is set once the copy is gone.
 	report  *messages.CopyReported
 	removed bool
@@ -52,6 +57,7 @@ func (w *work) take(o *api.Work) messages.ToMember {
 	w.object = o
 	name := messages.BindingName(o.Name)
 	if leaving(o) {
+		w.defines = nil
 		return &messages.RemoveCopy{Binding: name, Preserve: w.preserved()}
 	}
 	if len(o.Spec.Workload.Manifests) == 0 || isSet(o.Spec.SuspendDispatching) {
@@ -88,6 +94,9 @@ func (w *work) read(manifest []byte) {
 	r := catalog.Of(api.Key{APIVersion: head.APIVersion, Kind: head.Kind})
 	if r == nil {
 		return
+	}
+	if w.custom, w.defines = r.IsCustom(), nil; r == catalog.Definitions {
+		w.defines = definedBy(manifest)
 	}
 	o := r.New()
 	if json.Unmarshal(manifest, o) != nil {
@@ -132,7 +141,7 @@ func (w *work) patch(now time.Time) *client.Patch {
 		p.Body = map[string]any{"metadata": map[string]any{
 			"finalizers": slices.Delete(slices.Clone(w.object.Finalizers), i, i+1), "resourceVersion": w.object.ResourceVersion,
 		}}
-	case w.leaving() || w.report == nil:
+	case w.leaving() || w.report == nil && w.refused == "":
 		return nil
 	default:
 		status := w.status(now)
@@ -147,15 +156,23 @@ func (w *work) patch(now time.Time) *client.Patch {
 // status says how the copy is, and of which generation of the Work: of the one that serves, or, while none has, of
 // the newest.
 func (w *work) status(now time.Time) api.WorkStatus {
+	applied := metav1.Condition{
+		Type: api.ConditionApplied, Status: metav1.ConditionTrue, Reason: "AppliedSuccessful",
+		Message: "Manifest has been successfully applied", ObservedGeneration: w.object.Generation, LastTransitionTime: metav1.Time{Time: now.Truncate(time.Second)},
+	}
+	s := api.WorkStatus{Conditions: slices.Clone(w.object.Status.Conditions)}
+	if w.refused != "" {
+		applied.Status, applied.Reason, applied.Message = metav1.ConditionFalse, "AppliedFailed", "Failed to apply all manifests (0/1): "+w.refused
+		meta.SetStatusCondition(&s.Conditions, applied)
+		s.ManifestStatuses = []api.ManifestStatus{{Identifier: w.identifier, Health: api.Unknown}}
+		return s
+	}
 	generation := w.report.ForPlacement
 	if generation == 0 {
 		generation = w.object.Generation
 	}
-	s := api.WorkStatus{Conditions: slices.Clone(w.object.Status.Conditions)}
-	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-		Type: api.ConditionApplied, Status: metav1.ConditionTrue, Reason: "AppliedSuccessful",
-		Message: "Manifest has been successfully applied", ObservedGeneration: generation, LastTransitionTime: metav1.Time{Time: now.Truncate(time.Second)},
-	})
+	applied.ObservedGeneration = generation
+	meta.SetStatusCondition(&s.Conditions, applied)
 	s.ManifestStatuses = []api.ManifestStatus{{Identifier: w.identifier, Status: w.counts(generation), Health: w.report.Health}}
 	return s
 }
