@@ -89,6 +89,8 @@ type HealthForced struct {
 type StatusForced struct {
 	Binding BindingName
 	Status  string
+	// Health is what a script makes of it; empty: no script says, and the health stays as it is.
+	Health api.ResourceHealth
 }
 
 // SchedulableReplicasSet sets for how many replicas of one binding's copy the member has capacity; those beyond cannot

@@ -145,6 +145,9 @@ func (m *Member) healthForced(f *messages.HealthForced, out *actors.Outbox) {
 
 func (m *Member) statusForced(f *messages.StatusForced, out *actors.Outbox) {
 	m.statuses[f.Binding] = f.Status
+	if f.Health != "" {
+		m.forced[f.Binding] = f.Health
+	}
 	if i, known := m.at[f.Binding]; known {
 		m.report(m.copies.at(i), out)
 	}

@@ -2,10 +2,14 @@ package world
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/actors/rules/division"
 	"leeward/actors/rules/propagation"
@@ -24,6 +28,7 @@ const (
 	misreadRevision
 	misreadComponents
 	misreadStatus
+	misreadCopy
 	misreadKinds
 )
 
@@ -110,6 +115,45 @@ func (w *World) noteMisread(name messages.BindingName, of misread, reason string
 // NoteUnadded remembers whether a script failed to add up what the copies of a workload report, and tells of a failure that is new.
 func (w *World) NoteUnadded(name messages.BindingName, err error) {
 	w.noteMisread(name, misreadStatus, reasonOf(err))
+}
+
+// ReadStatus is what a simulated member reports of a copy whose status, a JSON object, is given: scripts of its kind read it, as an agent has
+// them do, and say whether the copy is healthy.
+func (w *World) ReadStatus(name messages.BindingName, status string) *messages.StatusForced {
+	m := &messages.StatusForced{Binding: name, Status: status}
+	copied := w.copyWith(name, status)
+	if copied == nil {
+		return m
+	}
+	healthy, judged, problem := w.interpreters.Health(copied)
+	switch {
+	case healthy:
+		m.Health = api.Healthy
+	case judged:
+		m.Health = api.Unhealthy
+	}
+	reported, reflected, unread := w.interpreters.Reflect(copied)
+	if reflected {
+		text, err := json.Marshal(reported)
+		must(err) // it was read off a script
+		m.Status = string(text)
+	}
+	w.noteMisread(name, misreadCopy, reasonOf(errors.Join(problem, unread)))
+	return m
+}
+
+// copyWith is a workload's template with a status, as its copies are; nil if it is not there.
+func (w *World) copyWith(name messages.BindingName, status string) *unstructured.Unstructured {
+	b := w.store.Binding(name)
+	if b == nil || !w.store.Has(b.Spec.Resource.Key()) {
+		return nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.store.Get(b.Spec.Resource.Key()))
+	must(err)
+	var said map[string]any
+	must(json.Unmarshal([]byte(status), &said)) // a scenario was read with it
+	fields["status"] = said
+	return &unstructured.Unstructured{Object: fields}
 }
 
 // tellMisread tells of what failed while the stored templates were read.

@@ -52,7 +52,7 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Health:
 		r.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Status:
-		r.tellMembers(a.Clusters, &messages.StatusForced{Binding: a.Binding, Status: a.Status})
+		r.tellMembers(a.Clusters, w.ReadStatus(a.Binding, a.Status))
 	case *scenario.SchedulableReplicas:
 		r.tellMembers(a.Clusters, &messages.SchedulableReplicasSet{Binding: a.Binding, Replicas: a.Replicas})
 	case *scenario.APIEnablements:
