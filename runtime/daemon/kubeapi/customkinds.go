@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/emicklei/go-restful/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -28,11 +27,8 @@ import (
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/kube-openapi/pkg/builder3"
 	"k8s.io/kube-openapi/pkg/cached"
 	"k8s.io/kube-openapi/pkg/common"
-	"k8s.io/kube-openapi/pkg/common/restfuladapter"
-	"k8s.io/kube-openapi/pkg/spec3"
 )
 
 // definitionsPath is the part of the API that definitions of custom kinds are in.
@@ -45,8 +41,10 @@ const discovered = "poststarthook/start-apiextensions-controllers"
 // our storage, and the last that a request is delegated to.
 type customKinds struct {
 	*server.GenericAPIServer
-	known     informers.CustomResourceDefinitionInformer
-	described *common.OpenAPIV3Config
+	known informers.CustomResourceDefinitionInformer
+	// described2 and described3 say how definitions themselves are described.
+	described2 *common.Config
+	described3 *common.OpenAPIV3Config
 	// complete is closed when all definitions that were stored at the start are known.
 	complete chan struct{}
 }
@@ -87,7 +85,8 @@ func newCustomKinds(delegates *server.Config, keeps customKeeper) (*customKinds,
 	enabled.EnableVersions(v1.SchemeGroupVersion)
 	own.MergedResourceConfig = enabled
 	own.OpenAPIConfig, own.SkipOpenAPIInstallation = nil, true
-	own.OpenAPIV3Config = server.DefaultOpenAPIV3Config(generated.GetOpenAPIDefinitions, openapi.NewDefinitionNamer(extensions.Scheme))
+	namer := openapi.NewDefinitionNamer(extensions.Scheme)
+	own.OpenAPIV3Config = server.DefaultOpenAPIV3Config(generated.GetOpenAPIDefinitions, namer)
 	c.ExtraConfig.MasterCount = 1
 	unknown := notfoundhandler.New(extensions.Codecs, filters.NoMuxAndDiscoveryIncompleteKey) // asks clients to come again where it is not complete
 	served, err := c.Complete().New(server.NewEmptyDelegateWithCustomHandler(unknown))
@@ -96,11 +95,11 @@ func newCustomKinds(delegates *server.Config, keeps customKeeper) (*customKinds,
 	}
 	return &customKinds{
 		GenericAPIServer: served.GenericAPIServer, known: served.Informers.Apiextensions().V1().CustomResourceDefinitions(),
-		described: own.OpenAPIV3Config, complete: make(chan struct{}),
+		described2: server.DefaultOpenAPIConfig(generated.GetOpenAPIDefinitions, namer), described3: own.OpenAPIV3Config, complete: make(chan struct{}),
 	}, nil
 }
 
-// publish has the server that delegates tell clients of custom kinds: in its list of groups, and in OpenAPI 3, which it publishes itself.
+// publish has the server that delegates tell clients of custom kinds: in its list of groups, and in OpenAPI 3, which it publishes itself, as OpenAPI 2.
 func (k *customKinds) publish(s *server.GenericAPIServer) error {
 	groups := &customGroups{listed: s.DiscoveryGroupManager, known: k.known.Lister(), names: map[string]bool{}}
 	heard, err := k.known.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -122,24 +121,13 @@ func (k *customKinds) publish(s *server.GenericAPIServer) error {
 	schemas := openapiv3.NewController(k.known)
 	return s.AddPostStartHook("custom-kinds", func(hook server.PostStartHookContext) error {
 		service := s.OpenAPIV3VersionedService
-		service.UpdateGroupVersionLazy(definitionsPath, cached.Once(cached.Func(k.describe)))
+		service.UpdateGroupVersionLazy(definitionsPath, cached.Once(cached.Func(k.describe3)))
 		go schemas.Run(service, hook.Done())
 		if cache.WaitFor(hook, "definitions of custom kinds", heard.HasSyncedChecker()) {
 			close(k.complete)
 		}
 		return nil
 	})
-}
-
-// describe returns what OpenAPI 3 says of definitions themselves.
-func (k *customKinds) describe() (*spec3.OpenAPI, string, error) {
-	for _, served := range k.Handler.GoRestfulContainer.RegisteredWebServices() {
-		if served.RootPath() == "/"+definitionsPath {
-			s, err := builder3.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices([]*restful.WebService{served}), k.described)
-			return s, "made once", err
-		}
-	}
-	return nil, "", fmt.Errorf("/%s is not served", definitionsPath)
 }
 
 // customGroups keeps the groups of custom kinds in a list of groups.

@@ -1,6 +1,7 @@
 package kubeapi_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/kube-openapi/pkg/util/proto"
 
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/kubeapi"
@@ -167,6 +170,33 @@ func TestCustomKinds(t *testing.T) {
 		require.Contains(t, d.answer("/openapi/v3/apis/example.com/v1", "application/json"), `"partitions"`)
 		require.Contains(t, d.answer("/openapi/v3/apis/apiextensions.k8s.io/v1", "application/json"), "JSONSchemaProps")
 	})
+	t.Run("OpenAPI 2 has its schema, and that of definitions", func(t *testing.T) {
+		document := d.openapi2()
+		spec := document.definition("com.example.v1.Topic", "spec")
+		require.Equal(t, "integer", spec["properties"].(map[string]any)["partitions"].(map[string]any)["type"])
+		require.Equal(t, []any{"partitions"}, spec["required"])
+		require.Contains(t, document["paths"], "/apis/example.com/v1/namespaces/{namespace}/topics/{name}/scale")
+		require.Contains(t, document["paths"], "/apis/apps/v1/namespaces/{namespace}/deployments")
+		document.definition("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition", "spec")
+		crds := admin.Resource(definitions)
+		now, err := crds.Get(t.Context(), "topics.example.com", metav1.GetOptions{})
+		require.NoError(t, err)
+		now.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)["description"] = "edited"
+		_, err = crds.Update(t.Context(), now, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			return d.openapi2()["definitions"].(map[string]any)["com.example.v1.Topic"].(map[string]any)["description"] == "edited"
+		}, time.Minute, 5*time.Millisecond)
+		reader, err := discovery.NewDiscoveryClientForConfig(d.as(kubeapi.Admin()))
+		require.NoError(t, err)
+		read, err := reader.OpenAPISchema() // as kubectl does
+		require.NoError(t, err)
+		models, err := proto.NewOpenAPIData(read)
+		require.NoError(t, err)
+		for _, name := range []string{"com.example.v1.Topic", "io.k8s.api.apps.v1.Deployment"} {
+			require.NotNil(t, models.LookupModel(name), name)
+		}
+	})
 	t.Run("tables have the columns of the definition", func(t *testing.T) {
 		require.Contains(t, d.answer("/apis/example.com/v1/topics", "application/json;as=Table;v=v1;g=meta.k8s.io"), `"Partitions"`)
 	})
@@ -207,6 +237,9 @@ func TestCustomKinds(t *testing.T) {
 		d.await(definitions, "", "topics.example.com", gone)
 		require.Zero(t, d.engine.Table(catalog.Customs.Name()).Len())
 		require.Eventually(t, func() bool { return !strings.Contains(d.answer("/apis", "application/json"), `"example.com"`) }, time.Minute, 5*time.Millisecond)
+		document := d.openapi2()
+		require.NotContains(t, document["definitions"], "com.example.v1.Topic")
+		require.NotContains(t, document["paths"], "/apis/example.com/v1/namespaces/{namespace}/topics")
 	})
 }
 
@@ -240,6 +273,20 @@ func (d *daemon) answer(path, accept string) string {
 	require.NoError(d.t, errors.Join(err, answer.Body.Close()))
 	require.Equal(d.t, http.StatusOK, answer.StatusCode, "%s: %s", path, text)
 	return string(text)
+}
+
+// openapi is a document of OpenAPI 2.
+type openapi map[string]any
+
+func (d *daemon) openapi2() (document openapi) {
+	d.t.Helper()
+	require.NoError(d.t, json.Unmarshal([]byte(d.answer("/openapi/v2", "application/json")), &document))
+	return document
+}
+
+// definition is a field of a type.
+func (o openapi) definition(name, field string) map[string]any {
+	return o["definitions"].(map[string]any)[name].(map[string]any)["properties"].(map[string]any)[field].(map[string]any)
 }
 
 // ownedAcrossKinds has a ConfigMap go with an object of a custom kind, and such an object with a ConfigMap.

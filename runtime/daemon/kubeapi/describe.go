@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	crdbuilder "k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,16 +46,21 @@ func describe(c *server.Config, scheme *runtime.Scheme) {
 
 // publishVersion2 serves OpenAPI 2, which is made when a client asks for it first: that takes longer than all else of a start, and only
 // clients from before Kubernetes 1.24 ask.
-func publishVersion2(h *server.APIServerHandler, c *common.Config) {
+func publishVersion2(h *server.APIServerHandler, c *common.Config, custom *customKinds) {
 	made := cached.Once(cached.Func(func() (*spec.Swagger, string, error) {
 		s, err := builder.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices(h.GoRestfulContainer.RegisteredWebServices()), c)
 		if err != nil {
 			return nil, "", err
 		}
 		s.Definitions = handler.PruneDefaults(s.Definitions)
-		return s, "made once", nil
+		definitions, err := custom.describe2()
+		if err != nil {
+			return nil, "", err
+		}
+		s, err = crdbuilder.MergeSpecs(s, definitions)
+		return s, "made once", err
 	}))
-	handler.NewOpenAPIServiceLazy(made).RegisterOpenAPIVersionedService("/openapi/v2", h.NonGoRestfulMux)
+	handler.NewOpenAPIServiceLazy(custom.version2(made)).RegisterOpenAPIVersionedService("/openapi/v2", h.NonGoRestfulMux)
 }
 
 // mergedOnly2 and mergedOnly3 do not offer strategic patches of kinds that are not Kubernetes' own, though they are taken:

@@ -219,7 +219,7 @@ func (s *Server) build() error {
 	if s.generic, err = completed.New("leewardd", custom); err != nil {
 		return err
 	}
-	publishVersion2(s.generic.Handler, version2)
+	publishVersion2(s.generic.Handler, version2, custom)
 	s.generic.ShutdownTimeout = stopsWithin
 	s.serveMetrics()
 	if s.page != nil {
