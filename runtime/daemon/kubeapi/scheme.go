@@ -33,7 +33,7 @@ var asked = []struct {
 var leewardVersion = schema.GroupVersion{Group: "leeward.dev", Version: "v1alpha1"}
 
 // newScheme returns the Go types of all that the server speaks of. Each is its own internal version, too:
-// there is one version of everything, so nothing is ever converted but events.
+// there is one version of everything, so nothing is ever converted but events and autoscalers.
 func newScheme(kinds []*kind) (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	for _, k := range append(slices.Clip(kinds), further...) {
@@ -57,6 +57,9 @@ func newScheme(kinds []*kind) (*runtime.Scheme, error) {
 	metav1.AddToGroupVersion(s, eventsv1.SchemeGroupVersion)
 	if err := addEvents(s); err != nil {
 		return nil, fmt.Errorf("make events known: %w", err)
+	}
+	if err := addAutoscalers(s); err != nil {
+		return nil, fmt.Errorf("make autoscalers known: %w", err)
 	}
 	return s, nil
 }

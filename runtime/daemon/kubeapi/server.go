@@ -17,6 +17,8 @@ import (
 	"github.com/rs/zerolog"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -256,6 +258,9 @@ func (s *Server) complete(keeps *keeper, served map[schema.GroupVersion]map[stri
 	core := served[corev1.SchemeGroupVersion]
 	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(kindsIn(s.config.Engine), served), keeps: keeps}
 	place(served, eventsv1.SchemeGroupVersion, "events", core["events"])
+	if autoscalers := served[autoscalingv2.SchemeGroupVersion]; autoscalers != nil {
+		place(served, autoscalingv1.SchemeGroupVersion, "horizontalpodautoscalers", autoscalers["horizontalpodautoscalers"])
+	}
 	decides := access{a, a}
 	for path, r := range map[string]rest.Storage{ // order-free: each has its own place
 		"selfsubjectaccessreviews":  review[*authorizationv1.SelfSubjectAccessReview]{singular: "selfsubjectaccessreview", answer: decides.ofSelf},

@@ -10,7 +10,11 @@ func markersOf(t reflect.Type, field string) markers {
 	if !strings.HasPrefix(t.PkgPath(), "k8s.io/") {
 		return markers{}
 	}
-	return marked[strings.TrimSuffix(t.Name()+"."+field, ".")]
+	name := strings.TrimSuffix(t.Name()+"."+field, ".")
+	if m, is := marked[strings.TrimPrefix(t.PkgPath(), "k8s.io/api/")+"."+name]; is {
+		return m
+	}
+	return marked[name]
 }
 
 func keyed(keys ...string) markers { return markers{listType: "map", keys: keys} }
@@ -21,9 +25,11 @@ var (
 	set        = markers{listType: "set"}
 )
 
-// marked are the types and fields of the kinds that are served. Source: +structType, +mapType, +listType,
+// marked are the types and fields of the kinds that are served, with their package where those of the same name differ. Source: +structType, +mapType, +listType,
 // +listMapKey and +default in types.go of k8s.io/api and of k8s.io/apimachinery; a test compares them.
 var marked = map[string]markers{
+	"autoscaling/v1.CrossVersionObjectReference": atomic,
+
 	"ConfigMapKeySelector":      atomic,
 	"EndpointAddress":           atomic,
 	"EndpointPort":              atomic,

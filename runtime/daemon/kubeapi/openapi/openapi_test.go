@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -83,11 +84,12 @@ func TestAFieldIsDescribedByItsTypeItsTagsAndItsComment(t *testing.T) {
 // TestMarkersAreThoseOfTheSource reads what k8s.io/api says in comments of the types that are served, and compares.
 func TestMarkersAreThoseOfTheSource(t *testing.T) {
 	served := describe(&appsv1.Deployment{}, &corev1.Service{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.Event{}, &metav1.Status{},
-		&corev1.PersistentVolume{}, &corev1.ResourceQuota{}, &corev1.LimitRange{}, &autoscalingv2.HorizontalPodAutoscaler{}, &policyv1.PodDisruptionBudget{},
+		&corev1.PersistentVolume{}, &corev1.ResourceQuota{}, &corev1.LimitRange{}, &autoscalingv1.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscaler{}, &policyv1.PodDisruptionBudget{},
 		&networkingv1.Ingress{}, &networkingv1.IngressClass{}, &networkingv1.NetworkPolicy{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &storagev1.StorageClass{})
 	for _, source := range []struct{ module, path, model string }{
 		{"k8s.io/api", "core/v1/types.go", "io.k8s.api.core.v1."},
 		{"k8s.io/api", "apps/v1/types.go", "io.k8s.api.apps.v1."},
+		{"k8s.io/api", "autoscaling/v1/types.go", "io.k8s.api.autoscaling.v1."},
 		{"k8s.io/api", "autoscaling/v2/types.go", "io.k8s.api.autoscaling.v2."},
 		{"k8s.io/api", "networking/v1/types.go", "io.k8s.api.networking.v1."},
 		{"k8s.io/api", "policy/v1/types.go", "io.k8s.api.policy.v1."},
