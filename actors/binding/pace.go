@@ -9,6 +9,7 @@ import (
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // past is what a binding remembers of its application failovers, and of others, and of a restart, as long as their instant
@@ -153,10 +154,7 @@ const hopAgain = 24 * time.Hour
 
 // hopTimes are when failovers started, oldest first.
 func (v *view) hopTimes() []time.Time {
-	var times []time.Time
-	for _, h := range v.past.failovers() {
-		times = append(times, h.at)
-	}
+	times := lists.Of(v.past.failovers(), func(h hop) time.Time { return h.at })
 	slices.SortFunc(times, time.Time.Compare)
 	return times
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -343,9 +344,7 @@ func recordedFleet(file string, data []byte) (*scenario.Scenario, error) {
 	played := recording.Scenario(incident.Under{})
 	fleet := scenario.FleetOf(played.Began.Objects, file)
 	fleet.Profile, fleet.Config, fleet.Seed = played.Profile, played.Config, played.Seed
-	for name, behaviour := range played.Members { // order-free: each by its name
-		fleet.Members[name] = behaviour
-	}
+	maps.Copy(fleet.Members, played.Members)
 	return fleet, nil
 }
 

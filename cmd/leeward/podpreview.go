@@ -16,6 +16,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/rehearsal"
@@ -98,10 +99,7 @@ func printPodMoves(w io.Writer, moves *rehearsal.PodMoves) error {
 		return err
 	}
 	if len(moves.Replaced) > 0 {
-		var on []string
-		for _, node := range slices.Sorted(maps.Keys(moves.Replaced)) {
-			on = append(on, fmt.Sprintf("%s (%d)", node, moves.Replaced[node]))
-		}
+		on := lists.Of(slices.Sorted(maps.Keys(moves.Replaced)), func(node messages.NodeName) string { return fmt.Sprintf("%s (%d)", node, moves.Replaced[node]) })
 		say(w, "others would run on "+strings.Join(on, ", ")+"\n")
 	}
 	_, err := fmt.Fprintf(w, "preview: %s; nothing was changed\n", moves)

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -190,15 +191,15 @@ func (d *demand) of(o api.Object) asked {
 	case *corev1.Pod:
 		return asked{pods: 1}
 	case *appsv1.Deployment:
-		return asked{pods: orOne(o.Spec.Replicas)}
+		return asked{pods: int64(ptr.Deref(o.Spec.Replicas, 1))}
 	case *appsv1.ReplicaSet:
-		return asked{pods: orOne(o.Spec.Replicas)}
+		return asked{pods: int64(ptr.Deref(o.Spec.Replicas, 1))}
 	case *appsv1.StatefulSet:
-		return asked{pods: orOne(o.Spec.Replicas)}
+		return asked{pods: int64(ptr.Deref(o.Spec.Replicas, 1))}
 	case *appsv1.DaemonSet:
 		return asked{pods: d.daemons}
 	case *batchv1.Job:
-		return asked{pods: max(orOne(o.Spec.Parallelism), orOne(o.Spec.Completions))}
+		return asked{pods: max(int64(ptr.Deref(o.Spec.Parallelism, 1)), int64(ptr.Deref(o.Spec.Completions, 1)))}
 	case *unstructured.Unstructured:
 		if o.GetKind() == messages.KindNameMachineSet {
 			replicas, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
@@ -206,14 +207,6 @@ func (d *demand) of(o api.Object) asked {
 		}
 	}
 	return asked{}
-}
-
-// orOne is a number of replicas, 1 where none is written.
-func orOne(n *int32) int64 {
-	if n == nil {
-		return 1
-	}
-	return int64(*n)
 }
 
 // wholeNumber is a number of a manifest without a Go type; what is no number is 1, as if it was not written.

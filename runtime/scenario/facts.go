@@ -82,8 +82,7 @@ func misfitMember(tree map[string]any, t reflect.Type) error {
 // fieldsOf returns the types of a struct's fields by their names in JSON.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		switch name, _, _ := strings.Cut(f.Tag.Get("json"), ","); {
 		case name == "-":
 		case name == "" && f.Anonymous:

@@ -7,6 +7,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/messages/spelling"
 )
@@ -48,10 +49,9 @@ func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 // them by from. Objects may change.
 func FleetOf(objects []api.Object, from string) *Scenario {
 	r := &reader{cast: newCast(), members: map[messages.ClusterName]messages.MemberBehaviour{}}
-	docs := make([]manifest.Document, len(objects))
-	for i, o := range objects {
-		docs[i] = manifest.Document{Object: o, Place: manifest.Place{File: from, Object: api.KeyOf(o).String()}}
-	}
+	docs := lists.Of(objects, func(o api.Object) manifest.Document {
+		return manifest.Document{Object: o, Place: manifest.Place{File: from, Object: api.KeyOf(o).String()}}
+	})
 	r.add(docs)
 	return &Scenario{Objects: r.objects, Members: r.members}
 }

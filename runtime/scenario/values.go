@@ -173,7 +173,7 @@ func amountsIn(text []byte, into corev1.ResourceList) error {
 	if json.Unmarshal(text, &line) != nil || line == "" {
 		return errors.New("want amounts such as cpu=4,memory=8Gi,pods=110, or a mapping")
 	}
-	for _, part := range strings.Split(line, ",") {
+	for part := range strings.SplitSeq(line, ",") {
 		name, written, found := strings.Cut(strings.TrimSpace(part), "=")
 		if !found || name == "" {
 			return fmt.Errorf("want amounts such as cpu=4,memory=8Gi,pods=110, not %q", part)

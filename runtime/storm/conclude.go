@@ -7,6 +7,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // shape is what the fleet is made of.
@@ -56,10 +57,9 @@ func (s *Storm) eachStanding(visit func(messages.BindingName, *followed)) {
 // load counts the replicas of every cluster as they are now, as those before.
 func (s *Storm) load() []ClusterLoad {
 	counts := s.counts()
-	list := make([]ClusterLoad, len(s.clusters))
-	for i, c := range s.clusters {
-		list[i] = ClusterLoad{Cluster: c.Name, Region: c.Spec.Region, Before: counts[c.Name]}
-	}
+	list := lists.Of(s.clusters, func(c *api.Cluster) ClusterLoad {
+		return ClusterLoad{Cluster: c.Name, Region: c.Spec.Region, Before: counts[c.Name]}
+	})
 	return list
 }
 

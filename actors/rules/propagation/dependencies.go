@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // serviceImports are of the multi-cluster services API.
@@ -64,10 +65,9 @@ func (r *references) add(kind, name string) {
 // keys names each reference once.
 func (r references) keys(namespace string) []api.Key {
 	slices.SortFunc(r, func(a, b reference) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) })
-	var keys []api.Key
-	for _, ref := range slices.Compact(r) {
-		keys = append(keys, api.Key{APIVersion: "v1", Kind: ref.kind, Namespace: namespace, Name: ref.name})
-	}
+	keys := lists.Of(slices.Compact(r), func(ref reference) api.Key {
+		return api.Key{APIVersion: "v1", Kind: ref.kind, Namespace: namespace, Name: ref.name}
+	})
 	return keys
 }
 

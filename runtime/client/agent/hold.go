@@ -52,7 +52,7 @@ func (h *hold) renewed(now time.Time) *coordinationv1.Lease {
 	}
 	at := metav1.MicroTime{Time: now.UTC().Truncate(time.Microsecond)}
 	if ptr.Deref(l.Spec.HolderIdentity, "") != holder && h.identity != "" {
-		l.Spec.AcquireTime, l.Spec.LeaseTransitions = &at, ptr.To(ptr.Deref(l.Spec.LeaseTransitions, 0)+1)
+		l.Spec.AcquireTime, l.Spec.LeaseTransitions = &at, new(ptr.Deref(l.Spec.LeaseTransitions, 0)+1)
 	}
 	l.OwnerReferences = h.owners
 	l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = &holder, &h.seconds, &at
@@ -98,7 +98,7 @@ func (h *hold) release(ctx context.Context) {
 		return
 	}
 	l := h.lease.DeepCopy()
-	l.Spec.HolderIdentity = ptr.To("")
+	l.Spec.HolderIdentity = new("")
 	_, _ = h.put(ctx, l) // without it the others wait for its time to pass
 	h.lease = nil
 }

@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // member is the API server of the cluster.
@@ -324,14 +325,8 @@ func (m *member) summary(grades []api.ResourceModel) *summary {
 	if c == nil || !c.nodes.HasSynced() || !c.pods.HasSynced() {
 		return nil
 	}
-	var nodes []*corev1.Node
-	for _, o := range c.nodes.GetStore().List() {
-		nodes = append(nodes, o.(*corev1.Node))
-	}
-	var pods []*podShare
-	for _, o := range c.pods.GetStore().List() {
-		pods = append(pods, o.(*podShare))
-	}
+	nodes := lists.Of(c.nodes.GetStore().List(), func(o interface{}) *corev1.Node { return o.(*corev1.Node) })
+	pods := lists.Of(c.pods.GetStore().List(), func(o interface{}) *podShare { return o.(*podShare) })
 	s := &summary{topology: topologyOf(nodes)}
 	s.nodes, s.resources = capacityOf(nodes, pods, grades)
 	return s

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // fieldManager owns in the member what the agent applies.
@@ -62,11 +63,7 @@ func (t *term) reconcile(ctx context.Context, name string) error {
 		return errPending
 	}
 	all = append(all, t.prune(ctx, w, manifests)...)
-	var problems []error
-	for i := range all {
-		problems = append(problems, all[i].err)
-	}
-	return errors.Join(t.report(ctx, w, all, nil), errors.Join(problems...))
+	return errors.Join(t.report(ctx, w, all, nil), errors.Join(lists.Of(all, func(one copied) error { return one.err })...))
 }
 
 func (t *term) report(ctx context.Context, w *api.Work, all []copied, problem error) error {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/client"
 	"leeward/runtime/client/credentials"
 	"leeward/runtime/fleet/catalog"
@@ -176,10 +177,7 @@ func (l *Leaving) remains(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, w := range works {
-		names = append(names, w.Name)
-	}
+	names := lists.Of(works, func(w *api.Work) string { return w.Name })
 	ready := "not reported"
 	if k := meta.FindStatusCondition(o.(*api.Cluster).Status.Conditions, api.ConditionReady); k != nil {
 		ready = fmt.Sprintf("%s (%s)", k.Status, k.Reason)

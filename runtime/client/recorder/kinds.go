@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -31,11 +32,7 @@ func every() []*catalog.Resource {
 
 // Names are the names of all resources that can be recorded.
 func Names() []string {
-	var all []string
-	for _, r := range every() {
-		all = append(all, r.Plural)
-	}
-	return all
+	return lists.Of(every(), func(r *catalog.Resource) string { return r.Plural })
 }
 
 // usual reports whether a resource is recorded without being asked for: what decisions are made of, not what is said of

@@ -16,6 +16,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/scenario/incident"
@@ -76,11 +77,7 @@ func Run(ctx context.Context, c *Config) error {
 }
 
 func names(all []*catalog.Resource) []string {
-	texts := make([]string, len(all))
-	for i, r := range all {
-		texts[i] = r.Name().String()
-	}
-	return texts
+	return lists.Of(all, func(r *catalog.Resource) string { return r.Name().String() })
 }
 
 // begin lists all resources, and returns those that can be followed.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 )
 
@@ -80,11 +81,7 @@ func statusOf(conditions []metav1.Condition, kind string) string {
 
 // taintsOf lists taints as people write them: "key=value:NoExecute".
 func taintsOf(taints []corev1.Taint) string {
-	words := make([]string, len(taints))
-	for i := range taints {
-		words[i] = taints[i].ToString()
-	}
-	return strings.Join(words, ",")
+	return strings.Join(lists.Of(taints, func(one corev1.Taint) string { return one.ToString() }), ",")
 }
 
 // printer makes the tables that kubectl prints of one kind.
@@ -131,9 +128,5 @@ func (k *kind) all() []column {
 }
 
 func rowOf(o engine.Object, columns []column, now time.Time) metav1.TableRow {
-	cells := make([]any, len(columns))
-	for i, c := range columns {
-		cells[i] = c.cell(o, now)
-	}
-	return metav1.TableRow{Cells: cells, Object: runtime.RawExtension{Object: o}}
+	return metav1.TableRow{Cells: lists.Of(columns, func(c column) any { return c.cell(o, now) }), Object: runtime.RawExtension{Object: o}}
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 )
 
@@ -92,11 +93,7 @@ func conditionIfAny(s *api.BindingStatus, kind string) any {
 }
 
 func placement(s *api.BindingSpec) string {
-	words := make([]string, len(s.Clusters))
-	for i, c := range s.Clusters {
-		words[i] = fmt.Sprintf("%s:%d", c.Name, c.Replicas)
-	}
-	return strings.Join(words, ",")
+	return strings.Join(lists.Of(s.Clusters, func(c api.TargetCluster) string { return fmt.Sprintf("%s:%d", c.Name, c.Replicas) }), ",")
 }
 
 // evictions says of each eviction how far it is: "member1 Scheduled for 2026-01-01T12:05:00Z", "member2 Blocked (NoClusterFit)",
@@ -123,11 +120,7 @@ var workColumns = []column{
 }
 
 func identifiers(w *api.Work, word func(api.ResourceIdentifier) string) string {
-	words := make([]string, len(w.Status.ManifestStatuses))
-	for i, s := range w.Status.ManifestStatuses {
-		words[i] = word(s.Identifier)
-	}
-	return orNone(strings.Join(words, ","))
+	return orNone(strings.Join(lists.Of(w.Status.ManifestStatuses, func(s api.ManifestStatus) string { return word(s.Identifier) }), ","))
 }
 
 var quotaColumns = []column{

@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,9 +21,9 @@ var nodeColumns = []column{
 	shown("Version", func(n *corev1.Node) any { return n.Status.NodeInfo.KubeletVersion }),
 	wide(shown("Internal-IP", func(n *corev1.Node) any { return nodeAddress(n, corev1.NodeInternalIP) })),
 	wide(shown("External-IP", func(n *corev1.Node) any { return nodeAddress(n, corev1.NodeExternalIP) })),
-	wide(shown("OS-Image", func(n *corev1.Node) any { return orUnknown(n.Status.NodeInfo.OSImage) })),
-	wide(shown("Kernel-Version", func(n *corev1.Node) any { return orUnknown(n.Status.NodeInfo.KernelVersion) })),
-	wide(shown("Container-Runtime", func(n *corev1.Node) any { return orUnknown(n.Status.NodeInfo.ContainerRuntimeVersion) })),
+	wide(shown("OS-Image", func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.OSImage, "<unknown>") })),
+	wide(shown("Kernel-Version", func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.KernelVersion, "<unknown>") })),
+	wide(shown("Container-Runtime", func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.ContainerRuntimeVersion, "<unknown>") })),
 }
 
 var podBudgetColumns = []column{
@@ -37,13 +38,6 @@ func orNA(bound *intstr.IntOrString) string {
 		return "N/A"
 	}
 	return bound.String()
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "<unknown>"
-	}
-	return text
 }
 
 func nodeStatus(n *corev1.Node) any {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 )
 
@@ -113,11 +114,7 @@ var serviceColumns = []column{
 }
 
 func ports(list []corev1.ServicePort) string {
-	words := make([]string, len(list))
-	for i, p := range list {
-		words[i] = fmt.Sprintf("%d/%s", p.Port, p.Protocol)
-	}
-	return orNone(strings.Join(words, ","))
+	return orNone(strings.Join(lists.Of(list, func(p corev1.ServicePort) string { return fmt.Sprintf("%d/%s", p.Port, p.Protocol) }), ","))
 }
 
 var eventColumns = []column{

@@ -350,7 +350,7 @@ func (c *collector) remove(ctx context.Context, p site, o engine.Object, foregro
 	storage, err := c.storage(p)
 	if err == nil {
 		_, _, err = storage.Delete(request.WithNamespace(ctx, p.namespace), p.name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{
-			Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID()), ResourceVersion: ptr.To(o.GetResourceVersion())},
+			Preconditions:     &metav1.Preconditions{UID: new(o.GetUID()), ResourceVersion: new(o.GetResourceVersion())},
 			PropagationPolicy: &policy,
 		})
 	}

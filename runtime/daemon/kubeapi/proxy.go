@@ -191,7 +191,7 @@ func withoutCaller(h http.Header) {
 	}
 	const protocols = "Sec-Websocket-Protocol"
 	var kept []string
-	for _, p := range strings.Split(strings.Join(h.Values(protocols), ","), ",") {
+	for p := range strings.SplitSeq(strings.Join(h.Values(protocols), ","), ",") {
 		if p = strings.TrimSpace(p); p != "" && !strings.HasPrefix(p, websocketToken) {
 			kept = append(kept, p)
 		}

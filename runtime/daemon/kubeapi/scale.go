@@ -87,7 +87,7 @@ func (s scaled) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.
 	}
 	next := old.DeepCopyObject()
 	workload, replicas := counted(next)
-	*replicas = ptr.To(is.Spec.Replicas)
+	*replicas = new(is.Spec.Replicas)
 	workload.SetResourceVersion(is.ResourceVersion)
 	return next, nil
 }

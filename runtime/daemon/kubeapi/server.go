@@ -37,6 +37,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/config"
 )
@@ -307,11 +308,7 @@ func (s *Server) install(served map[schema.GroupVersion]map[string]rest.Storage,
 	if err := s.generic.InstallLegacyAPIGroup(server.DefaultLegacyAPIPrefix, groups[""]); err != nil {
 		return fmt.Errorf("install the core group: %w", err)
 	}
-	var infos []*server.APIGroupInfo
-	for _, name := range names[1:] {
-		infos = append(infos, groups[name])
-	}
-	return s.generic.InstallAPIGroups(infos...)
+	return s.generic.InstallAPIGroups(lists.Of(names[1:], func(name string) *server.APIGroupInfo { return groups[name] })...)
 }
 
 // fleetGroup reports whether a group is not one of Kubernetes itself.

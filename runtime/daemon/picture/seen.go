@@ -3,6 +3,7 @@ package picture
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -57,9 +58,7 @@ func (s *Seen) Take(text []byte) error {
 // merge is what was known with what is said now, where null is what is not shown any more.
 func merge[V any](known map[string]*V, said map[string]json.RawMessage) (map[string]*V, error) {
 	all := make(map[string]*V, len(known)+len(said))
-	for name, v := range known { // order-free: into a map
-		all[name] = v
-	}
+	maps.Copy(all, known)
 	for name, text := range said { // order-free: into a map
 		if string(text) == "null" {
 			delete(all, name)

@@ -69,8 +69,8 @@ func meterAll(v reflect.Value) {
 			meterAll(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Field(i); f.CanSet() {
+		for _, f := range v.Fields() {
+			if f.CanSet() {
 				meterAll(f)
 			}
 		}

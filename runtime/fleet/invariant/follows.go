@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -235,7 +236,7 @@ func (m *Monitor) taskFollows(at time.Time, s *store.Store, f *messages.Eviction
 			mode, grace = failover.Cluster.PurgeMode, failover.Cluster.GracePeriodSeconds
 		}
 		m.check(TasksFollow, (f.Task.PurgeMode == api.PurgeDirectly) == (mode == api.PurgeDirectly), v, "its task purges %s, and the policy says %q", f.Task.PurgeMode, mode)
-		m.check(TasksFollow, sameSeconds(f.Task.GracePeriodSeconds, grace), v, "its task has another grace period than the policy")
+		m.check(TasksFollow, ptr.Equal(f.Task.GracePeriodSeconds, grace), v, "its task has another grace period than the policy")
 	case api.EvictionReasonApplicationFailure:
 		if failover == nil || failover.Application == nil {
 			return
@@ -248,8 +249,6 @@ func (m *Monitor) taskFollows(at time.Time, s *store.Store, f *messages.Eviction
 		m.notTooOften(at, b, v)
 	}
 }
-
-func sameSeconds(x, y *int32) bool { return x == y || x != nil && y != nil && *x == *y }
 
 // unhealthyLongEnough asks that a copy was Unhealthy for as long as its policy tolerates. A restart may forget since when, which makes
 // evictions later and never earlier.

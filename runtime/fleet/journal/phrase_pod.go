@@ -15,7 +15,7 @@ import (
 func (t teller) tellPod(f messages.AboutPod) Phrase {
 	switch f := f.(type) {
 	case *messages.PodCreated:
-		return detail("created", string(f.Node), podOwner(f))
+		return detail("created", string(f.Node), wrap("by ", string(f.Owner), ""))
 	case *messages.PodBound:
 		return change("bound to", string(f.Node), timed(f))
 	case *messages.PodUnschedulable:
@@ -56,13 +56,6 @@ func podBudget(f *messages.PodBudgetChanged) Phrase {
 		tell = warning
 	}
 	return tell("evictions allowed", strconv.Itoa(int(f.DisruptionsAllowed)), joined("; ", f.Problem, why)).about("pod disruption budget " + string(f.Budget))
-}
-
-func podOwner(f *messages.PodCreated) string {
-	if f.Owner == "" {
-		return ""
-	}
-	return "by " + string(f.Owner)
 }
 
 func timed(f *messages.PodBound) string {

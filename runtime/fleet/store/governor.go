@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"leeward/actors/rules/storm"
 	"leeward/messages"
@@ -177,7 +178,7 @@ func findCount(list []api.PermitCount, c *api.PermitCount) (int, bool) {
 
 // byPlace puts the fleet first, then regions, clusters and priorities.
 func byPlace(a, b *api.PermitCount) int {
-	return cmp.Or(cmp.Compare(width(a), width(b)), strings.Compare(a.Region, b.Region), strings.Compare(a.Cluster, b.Cluster), cmp.Compare(priorityOf(a), priorityOf(b)))
+	return cmp.Or(cmp.Compare(width(a), width(b)), strings.Compare(a.Region, b.Region), strings.Compare(a.Cluster, b.Cluster), cmp.Compare(ptr.Deref(a.Priority, 0), ptr.Deref(b.Priority, 0)))
 }
 
 func width(c *api.PermitCount) int {
@@ -191,11 +192,4 @@ func width(c *api.PermitCount) int {
 	default:
 		return 0
 	}
-}
-
-func priorityOf(c *api.PermitCount) int32 {
-	if c.Priority == nil {
-		return 0
-	}
-	return *c.Priority
 }

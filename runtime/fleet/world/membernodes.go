@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/disruption"
 	"leeward/actors/rules/nodelife"
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
@@ -147,8 +148,8 @@ var ofCluster = map[reflect.Type]bool{
 func within(c messages.ClusterName, f messages.Fact) messages.Fact {
 	named := reflect.New(reflect.TypeOf(f).Elem())
 	named.Elem().Set(reflect.ValueOf(f).Elem())
-	for i := range named.Elem().NumField() {
-		if field := named.Elem().Field(i); ofCluster[field.Type()] && field.String() != "" {
+	for _, field := range named.Elem().Fields() {
+		if ofCluster[field.Type()] && field.String() != "" {
 			field.SetString(string(c) + "/" + field.String())
 		}
 	}
@@ -322,7 +323,7 @@ func (m *memberTier) count(name messages.PodName) {
 	before, now := m.pods[name], podCount{}
 	if p := m.tier.Pod(name); p != nil {
 		now.owner = m.ownerOfPod(p, before.owner)
-		now.ready, now.pending = podReady(p), podPending(p)
+		now.ready, now.pending = disruption.Ready(p) && p.DeletionTimestamp == nil, podPending(p) // one that is being deleted serves no more
 		m.pods[name] = now
 	} else {
 		delete(m.pods, name)
@@ -353,16 +354,6 @@ func (m *memberTier) add(p podCount, sign int32) {
 		c.pending += sign
 		m.changed[c.binding] = true
 	}
-}
-
-// podReady reports whether a pod serves users: one that is being deleted counts no more.
-func podReady(p *corev1.Pod) bool {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue && p.DeletionTimestamp == nil
-		}
-	}
-	return false
 }
 
 // podPending reports whether no node can take a pod.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
@@ -212,7 +214,7 @@ func oldCopies(b *store.Binding) (all []copyHealth) {
 		for j := range b.Status.AggregatedStatus {
 			if item := &b.Status.AggregatedStatus[j]; item.ClusterName == k.FromCluster && api.FindTarget(b.Spec.Clusters, k.FromCluster) < 0 {
 				ready := store.ReadyReplicas(item)
-				all = append(all, copyHealth{b.Name(), messages.ClusterName(k.FromCluster), item.Health, max(ready, deref(k.Replicas)), ready})
+				all = append(all, copyHealth{b.Name(), messages.ClusterName(k.FromCluster), item.Health, max(ready, ptr.Deref(k.Replicas, 0)), ready})
 			}
 		}
 	}

@@ -1,12 +1,14 @@
 package assess
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
@@ -111,10 +113,7 @@ func (o *Outcome) cells() []string {
 	case o.AvailableAfter != nil:
 		again = span.String(time.Duration(*o.AvailableAfter))
 	}
-	var over []string
-	for _, c := range o.Overflows {
-		over = append(over, c.Cluster)
-	}
+	over := lists.Of(o.Overflows, func(c Overflow) string { return c.Cluster })
 	breaker := "no"
 	if len(o.Breakers) > 0 {
 		breaker = "yes"
@@ -125,7 +124,7 @@ func (o *Outcome) cells() []string {
 	}
 	return []string{
 		Predicted + name, o.Evicted.String(), o.Rescheduled.String(), o.Unschedulable.String(), o.Unavailable.String(), fmt.Sprint(o.Down),
-		percent(o.Lowest), again, dash(listed(unique(over))), breaker,
+		percent(o.Lowest), again, cmp.Or(listed(unique(over)), "-"), breaker,
 	}
 }
 
@@ -145,13 +144,6 @@ func (c Count) String() string {
 		return "-"
 	}
 	return fmt.Sprintf("%d (%d)", c.Workloads, c.Replicas)
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // percent rounds down, so that only what is whole is 100 %.

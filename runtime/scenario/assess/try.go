@@ -7,8 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/failover"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
@@ -49,10 +52,7 @@ func (f *fleet) try(ctx context.Context, c *Contingency) (*Outcome, error) {
 // restore makes a world the copy of the fleet as it is before any failure. Its members know no copies yet: they start them without
 // taking time, those that were unhealthy as unhealthy, and only then they take the time that new copies take.
 func (f *fleet) restore(w *world.World) error {
-	objects := make([]api.Object, len(f.objects))
-	for i, o := range f.objects {
-		objects[i] = api.Shallow(o)
-	}
+	objects := lists.Of(f.objects, api.Shallow)
 	w.Load(store.WithoutRows(objects))
 	for _, u := range f.unhealthy { // before they start, or a handover would end for the moment in which they are healthy
 		w.TellMember(u.cluster, &messages.HealthForced{Binding: u.binding, Health: u.health})
@@ -295,7 +295,7 @@ func (r *run) step(_ time.Time, s failover.Step, f *failover.Failover) {
 			r.blocked[f.Binding] = f.BlockedBy.Reason + ": " + f.BlockedBy.Message
 		}
 	case failover.Evicted:
-		r.outcome.Evicted.Replicas += int(deref(f.Eviction.Task.Replicas))
+		r.outcome.Evicted.Replicas += int(ptr.Deref(f.Eviction.Task.Replicas, 0))
 		if !r.evicted[f.Binding] {
 			r.evicted[f.Binding] = true
 			r.outcome.Evicted.Workloads++
@@ -327,11 +327,4 @@ func (r *run) refuse(b messages.BindingName, reason, message string, missing int
 		return true
 	}
 	return false
-}
-
-func deref(n *int32) int32 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }

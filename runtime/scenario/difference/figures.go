@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"leeward/runtime/fleet/span"
 )
 
@@ -81,7 +83,7 @@ func figures(a, b measures) (all []Figure) {
 
 // judge says whether less is better, and never the worst.
 func judge(name string, a, b *float64) Verdict {
-	by := cmp.Compare(value(b), value(a))
+	by := cmp.Compare(ptr.Deref(b, math.Inf(1)), ptr.Deref(a, math.Inf(1)))
 	if name == Lowest {
 		by = -by
 	}
@@ -92,13 +94,6 @@ func judge(name string, a, b *float64) Verdict {
 		return Worse
 	}
 	return Same
-}
-
-func value(n *float64) float64 {
-	if n == nil {
-		return math.Inf(1)
-	}
-	return *n
 }
 
 // conclude is the verdict over figures, and by which of them. Evictions decide where nothing else does: an eviction does harm by what

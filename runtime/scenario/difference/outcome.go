@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
@@ -155,7 +156,7 @@ func (o *outcome) step(at time.Time, s failover.Step, f *failover.Failover) {
 
 // lasts adds up what was unavailable until an instant, of what counts from another one on.
 func (w *workload) lasts(from, until time.Time) {
-	if begun := later(w.since, from); !w.since.IsZero() && until.After(begun) {
+	if begun := actors.Later(w.since, from); !w.since.IsZero() && until.After(begun) {
 		w.shortfall += int64(w.target-w.serving) * until.Sub(begun).Milliseconds()
 	}
 	w.since = until
@@ -209,13 +210,6 @@ func (o *outcome) settle(w *workload, at time.Time) {
 	case w.wholeAt.IsZero():
 		w.wholeAt = at
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // again is how long after replicas were first unavailable all were available for good; nil: never.

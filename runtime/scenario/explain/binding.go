@@ -6,6 +6,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/store"
 )
 
@@ -93,10 +94,7 @@ func (q *query) explainBinding() {
 			return
 		}
 	}
-	var known []string
-	for _, b := range q.store.Bindings() {
-		known = append(known, string(b.Name()))
-	}
+	known := lists.Of(q.store.Bindings(), func(b *store.Binding) string { return string(b.Name()) })
 	q.problem = q.unknown(known)
 }
 

@@ -12,6 +12,7 @@ import (
 	"leeward/actors/scheduler"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 )
 
 // decisionOf reads the scheduler's answer.
@@ -186,9 +187,5 @@ func clusters(targets []api.TargetCluster) string {
 }
 
 func clusterNames(names []messages.ClusterName) string {
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = string(name)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(lists.Of(names, func(name messages.ClusterName) string { return string(name) }), ", ")
 }

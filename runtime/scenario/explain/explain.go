@@ -14,6 +14,7 @@ import (
 	"leeward/actors/scheduler"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
@@ -156,10 +157,7 @@ func (c *Config) played() (*scenario.Scenario, error) {
 	}
 	s := *c.Scenario
 	s.Objects = slices.Clone(s.Objects)
-	objects := make([]api.Object, len(s.Objects))
-	for i := range s.Objects {
-		objects[i] = s.Objects[i].Object
-	}
+	objects := lists.Of(s.Objects, func(one manifest.Document) api.Object { return one.Object })
 	store.WithoutOwn(objects)
 	for i := range s.Objects {
 		s.Objects[i].Object = objects[i]

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"leeward/actors/rules/disruption"
 	"leeward/actors/rules/nodelife"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -184,7 +185,7 @@ func (q *query) queued(node messages.NodeName) (waiting []Queued, stopped *Secon
 
 // podOn tells when a pod would be evicted from its node, as it is now.
 func (q *query) podOn(n *corev1.Node, waiting []Queued, full messages.PodName, p *corev1.Pod, moves map[messages.PodName][]*PodMove) PodOnIt {
-	x := PodOnIt{Pod: full, Phase: p.Status.Phase, Ready: podReady(p), State: StateStays}
+	x := PodOnIt{Pod: full, Phase: p.Status.Phase, Ready: disruption.Ready(p), State: StateStays}
 	if all := moves[full]; len(all) > 0 && all[len(all)-1].open() {
 		m := *all[len(all)-1]
 		q.podDetail(&m)

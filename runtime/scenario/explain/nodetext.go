@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,14 +57,14 @@ func (p *Pod) how() string {
 	if p.Gone {
 		return "gone"
 	}
-	words := []string{orElse(string(p.Phase), "Pending")}
+	words := []string{cmp.Or(string(p.Phase), "Pending")}
 	if p.Ready {
 		words = append(words, "ready")
 	}
 	if p.Terminating {
 		words = append(words, "terminating")
 	}
-	return strings.Join(words, ", ") + " on " + orElse(p.Node, "no node")
+	return strings.Join(words, ", ") + " on " + cmp.Or(p.Node, "no node")
 }
 
 func (t *text) podDecision(d *PodDecision, gone bool) {
@@ -102,7 +103,7 @@ func (n *NodeFitted) rank() int {
 }
 
 func (n *NodeFitted) row() []string {
-	r := []string{n.Node, orElse(n.Zone, "-"), "-", "-", "-", "-", "-", "-", n.result()}
+	r := []string{n.Node, cmp.Or(n.Zone, "-"), "-", "-", "-", "-", "-", "-", n.result()}
 	if s := n.Score; s != nil {
 		for i, part := range []int64{s.Total, s.Taints, s.Affinity, s.Free, s.Balanced, s.Spread} {
 			r[2+i] = fmt.Sprint(part)
@@ -194,7 +195,7 @@ func (t *text) node(n *Node) {
 		if p.Due != nil {
 			due = p.Due.String()
 		}
-		rows = append(rows, []string{string(p.Pod), orElse(string(p.Phase), "Pending"), yes(p.Ready), p.State, due, p.Why})
+		rows = append(rows, []string{string(p.Pod), cmp.Or(string(p.Phase), "Pending"), yes(p.Ready), p.State, due, p.Why})
 	}
 	t.table(1, rows)
 	t.more(1, len(n.Pods)-shown, "pod")

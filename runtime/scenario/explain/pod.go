@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/rules/disruption"
 	"leeward/actors/rules/nodelife"
 	"leeward/actors/rules/podplacement"
 	"leeward/messages"
@@ -178,7 +179,7 @@ func (q *query) pod(full messages.PodName) *Pod {
 	if p := t.Pod(name); p != nil {
 		x.Gone, x.Phase, x.Node, x.Terminating = false, p.Status.Phase, q.beside(full, p.Spec.NodeName), p.DeletionTimestamp != nil
 		x.Owner, _ = t.OwnerOf(name)
-		x.Ready = podReady(p)
+		x.Ready = disruption.Ready(p)
 		for i := range p.Spec.Tolerations {
 			x.Tolerations = append(x.Tolerations, toleration(&p.Spec.Tolerations[i]))
 		}
@@ -247,12 +248,6 @@ func (q *query) podDecision(full messages.PodName, d *podDecision) *PodDecision 
 		x.Nodes = append(x.Nodes, fitted)
 	}
 	return x
-}
-
-func podReady(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // nodeNames are the full names of all nodes.

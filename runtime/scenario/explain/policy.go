@@ -11,6 +11,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/store"
 )
 
@@ -119,10 +120,7 @@ func taintText(t api.PolicyTaint) string {
 
 // conditionsOf are conditions in words, as the policy has them.
 func conditionsOf(list []api.MatchCondition) string {
-	var texts []string
-	for _, c := range policy.Explain(list, &messages.ClusterView{}, "") {
-		texts = append(texts, c.Wanted)
-	}
+	texts := lists.Of(policy.Explain(list, &messages.ClusterView{}, ""), func(c policy.ConditionExplained) string { return c.Wanted })
 	return strings.Join(texts, " and ")
 }
 

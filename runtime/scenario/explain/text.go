@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/journal"
 )
 
@@ -165,7 +167,7 @@ func (t *text) decision(d *Decision, when string) {
 
 func (t *text) term(m *Term) {
 	if m.Name != "" {
-		t.line(2, "affinity %s: %s", m.Name, orElse(m.Result, "met"))
+		t.line(2, "affinity %s: %s", m.Name, cmp.Or(m.Result, "met"))
 	}
 	rows := [][]string{{"CLUSTER", "REGION", "SCORE", "GROUP", "CAPACITY", "WEIGHT", "BEFORE", "REPLICAS", "RESULT"}}
 	order := slices.Clone(m.Clusters)
@@ -194,7 +196,7 @@ func rank(c *ClusterFitted) int {
 }
 
 func row(c *ClusterFitted, m *Term) []string {
-	r := []string{string(c.Cluster), orElse(c.Region, "-"), "-", "-", "-", "-", dash(int64(c.Previous)), dash(int64(c.Replicas)), c.result(m)}
+	r := []string{string(c.Cluster), cmp.Or(c.Region, "-"), "-", "-", "-", "-", dash(int64(c.Previous)), dash(int64(c.Replicas)), c.result(m)}
 	if c.Refused == "" {
 		r[2], r[3] = fmt.Sprint(c.Score), fmt.Sprint(c.Group)
 		if c.Capacity != nil {
@@ -309,10 +311,7 @@ func (t *text) fields(m *Move) {
 }
 
 func (t *text) steps(steps []Step) {
-	rows := make([][]string, len(steps))
-	for i, s := range steps {
-		rows[i] = []string{s.At.String(), s.Part, s.Text}
-	}
+	rows := lists.Of(steps, func(s Step) []string { return []string{s.At.String(), s.Part, s.Text} })
 	t.table(2, rows)
 }
 
@@ -413,8 +412,8 @@ func (t *text) asked(a *Asked, of string) {
 func (t *text) policy(p *Policy) {
 	t.line(0, "%s", p.Kind)
 	if p.Kind == "ClusterTaintPolicy" {
-		t.line(0, "adds %s when %s", strings.Join(p.Taints, ", "), orElse(p.Adds, "never"))
-		t.line(0, "removes it when %s", orElse(p.Removes, "never"))
+		t.line(0, "adds %s when %s", strings.Join(p.Taints, ", "), cmp.Or(p.Adds, "never"))
+		t.line(0, "removes it when %s", cmp.Or(p.Removes, "never"))
 		if p.ReportOnly {
 			t.line(0, "reportOnly: it changes nothing")
 		}
@@ -451,13 +450,6 @@ func (c *Claimed) text() string {
 		return c.Workload + ": does not apply: policy " + c.By + " has it"
 	}
 	return c.Workload + ": does not apply: no policy has it"
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 func dash(n int64) string {

@@ -31,7 +31,7 @@ func ParseLosses(text string) ([]Loss, error) {
 		return nil, fmt.Errorf("%s: has %d names, more than %d", kind, n, mostLosses)
 	}
 	var all []Loss
-	for _, name := range strings.Split(names, ",") {
+	for name := range strings.SplitSeq(names, ",") {
 		if name == "" {
 			return nil, fmt.Errorf("%s: must have a name, such as %s=NAME", kind, kind)
 		}

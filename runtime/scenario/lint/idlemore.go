@@ -1,6 +1,9 @@
 package lint
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // notReadyForLong has a cluster that is not Ready for half an hour.
 func notReadyForLong(u *unit) *witness {
@@ -72,9 +75,7 @@ func (u *unit) ofNodes(pods int32, nodes ...string) *witness {
 // silent has nodes fall silent.
 func (w *witness) silent(at, nodes string, more fields) *witness {
 	outage := fields{"node": nodes, "kind": "kubelet"}
-	for field, value := range more { // order-free: a field each
-		outage[field] = value
-	}
+	maps.Copy(outage, more)
 	return w.step(at, "outage", outage)
 }
 

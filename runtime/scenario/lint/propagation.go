@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"leeward/actors/rules/propagation"
+	"leeward/messages"
 	"leeward/messages/api"
 )
 
@@ -68,18 +69,11 @@ func neverApplies(u *unit, r *reporter) {
 		winner := &u.placed[c.winner[c.selected[i][0]]]
 		r.add(found{
 			at: p.Document, field: "spec.resourceSelectors",
-			why:     fmt.Sprintf("%s %s (%s:%d) claims %s first; this policy claims none of the %d resources that it selects", winner.kind, winner.title(), winner.Document.Place.File, winner.Document.Line(""), t.key, len(c.selected[i])),
+			why:     fmt.Sprintf("%s %s (%s:%d) claims %s first; this policy claims none of the %d resources that it selects", winner.kind, messages.NamePropagation(winner.namespace, winner.name), winner.Document.Place.File, winner.Document.Line(""), t.key, len(c.selected[i])),
 			fix:     "raise its priority, select by name, or delete it",
 			witness: u.claimed(p, winner, t),
 		})
 	}
-}
-
-func (p *propagationPolicy) title() string {
-	if p.namespace == "" {
-		return p.name
-	}
-	return p.namespace + "/" + p.name
 }
 
 // lazy reports whether the timeline applies or deletes policies, so that one may apply at first and not later.

@@ -8,6 +8,7 @@ package simulation
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,9 +52,7 @@ func (c *Case) YAML(description string) []byte {
 func (c *Case) documents(description string) []any {
 	config := mapping{}
 	for _, one := range c.Config {
-		for field, value := range one.(mapping) { // order-free: each has one field, and no two the same
-			config[field] = value
-		}
+		maps.Copy(config, one.(mapping))
 	}
 	spec := mapping{"description": description, "profile": c.Profile, "seed": c.Seed, "duration": span.String(c.Duration)}
 	if c.OfNodes {

@@ -2,6 +2,7 @@ package karmada
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -139,9 +140,7 @@ func (t *twin) renew(o api.Object, ours *store.Binding) {
 	decided := store.AsBinding(t.world.Store().Get(api.KeyOf(o))) // the annotation shows what was applied
 	if text := decided.Meta.Annotations[api.AnnotationAppliedPlacement]; text != "" {
 		annotations := map[string]string{}
-		for key, value := range b.Meta.Annotations { // order-free: each key once
-			annotations[key] = value
-		}
+		maps.Copy(annotations, b.Meta.Annotations)
 		annotations[api.AnnotationAppliedPlacement] = text
 		b.Meta.Annotations = annotations
 	}

@@ -88,8 +88,7 @@ func (n *node) object() spec.Schema {
 
 // fields adds what a struct, or one that is inlined in it, is made of.
 func (n *node) fields(t reflect.Type, schema *spec.Schema) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "-" || !field.IsExported():
