@@ -64,3 +64,60 @@ func (*StartsCounted) Kind() string   { return "StartsCounted" }
 func (f *StartsCounted) AboutCluster() ClusterName { return ClusterName(f.Cluster) }
 
 func (*EvictionsPermitted) Kind() string { return "EvictionsPermitted" }
+
+// HoldPlaced says that people have evictions wait: within the scope, whatever the limits.
+type HoldPlaced struct {
+	HoldScope
+	Reason string    `json:"reason"`
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// HoldEnded says that a hold is over, and why.
+type HoldEnded struct {
+	HoldScope
+	Reason string `json:"reason"`
+}
+
+// ReleaseGranted says that evictions of a binding wait for nothing from now on, as people wish.
+type ReleaseGranted struct {
+	HoldScope
+	Reason string `json:"reason"`
+}
+
+// ReleaseEnded says that evictions of a binding wait for permits again.
+type ReleaseEnded struct{ HoldScope }
+
+// The ends of a hold.
+const (
+	HoldLifted  = "it was lifted"
+	HoldExpired = "its time is over"
+)
+
+func (*HoldPlaced) Kind() string     { return "HoldPlaced" }
+func (*HoldEnded) Kind() string      { return "HoldEnded" }
+func (*ReleaseGranted) Kind() string { return "ReleaseGranted" }
+func (*ReleaseEnded) Kind() string   { return "ReleaseEnded" }
+
+// BudgetChanged says the state of a budget from now on.
+type BudgetChanged struct {
+	Budget BudgetName               `json:"budget"`
+	Status api.EvictionBudgetStatus `json:"status"`
+}
+
+// BudgetExceeded says that an eviction was permitted against a budget, because people want it so.
+type BudgetExceeded struct {
+	Budget  BudgetName  `json:"budget"`
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	// AllowedBy is what carries the permission, "its resource", "its binding" or "cluster e1", Reason what they gave, Message what
+	// the budget had against it.
+	AllowedBy string `json:"allowedBy"`
+	Reason    string `json:"reason"`
+	Message   string `json:"message"`
+}
+
+func (*BudgetChanged) Kind() string  { return "BudgetChanged" }
+func (*BudgetExceeded) Kind() string { return "BudgetExceeded" }
+
+func (f *BudgetExceeded) AboutBinding() BindingName { return f.Binding }
+func (f *BudgetExceeded) AboutCluster() ClusterName { return f.Cluster }

@@ -1,7 +1,10 @@
 // Package spelling guesses which name was meant by one that is not known. Pure functions of values.
 package spelling
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Hint returns "; did you mean x?" for the name that was most likely meant by a word, or "".
 func Hint(word string, names []string) string {
@@ -82,4 +85,20 @@ func likeness(a, b string) float64 {
 		}
 	}
 	return 2 * float64(shared) / float64(max(1, len(a)+len(b)-2))
+}
+
+// Count is a number of things in words: "1 cluster", "3 clusters". The second word is for several, where that is not the first with an s.
+func Count(n int, one string, many ...string) string {
+	return strconv.Itoa(n) + " " + Plural(n, one, many...)
+}
+
+// Plural is the word for a number of things.
+func Plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return one
+	case len(many) > 0:
+		return many[0]
+	}
+	return one + "s"
 }

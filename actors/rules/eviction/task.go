@@ -131,3 +131,8 @@ func Copies(spec *api.BindingSpec) iter.Seq[string] {
 		}
 	}
 }
+
+// Holdable reports whether an eviction for a reason is one that people may hold, and no move by choice.
+func Holdable(reason string) bool {
+	return reason == api.EvictionReasonTaintUntolerated || reason == api.EvictionReasonApplicationFailure
+}

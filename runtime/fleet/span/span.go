@@ -2,6 +2,7 @@
 package span
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -77,3 +78,12 @@ func Add(a, b time.Duration) time.Duration {
 	}
 	return a + b
 }
+
+// Seconds is a length of virtual time, which JSON has in seconds.
+type Seconds time.Duration
+
+// Length is the time itself.
+func (s Seconds) Length() time.Duration { return time.Duration(s) }
+
+// MarshalJSON writes seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }

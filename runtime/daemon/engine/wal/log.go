@@ -251,3 +251,10 @@ func (l *Log) Close() error {
 	l.background.Wait()
 	return errors.Join(l.file.Close(), l.lock.Close())
 }
+
+// Why a folder is refused, beside Damage.
+var (
+	ErrNoStore = errors.New("holds no store")
+	ErrExists  = errors.New("holds a store already")
+	ErrInUse   = errors.New("another process has it open")
+)
