@@ -60,14 +60,13 @@ type Controller struct {
 	events   []event
 	eventSeq uint64
 	starting bool // until what was found at the start is committed
-	asked    chan func()
 	conflict uint64
 }
 
 // Open makes machines of what the engine holds and brings what is overdue about. Close ends it, unless Run does.
 func Open(c Config) (*Controller, error) {
 	n := &Controller{
-		config: c, loaded: map[schema.GroupResource]int64{}, asked: make(chan func()), unwritten: apiserver.NewEdits(),
+		config: c, loaded: map[schema.GroupResource]int64{}, unwritten: apiserver.NewEdits(),
 		eventSeq: uint64(c.Clock.Now().UnixNano()), now: c.Clock.Now().UTC().Truncate(time.Second),
 	}
 	n.kernel = kernel.New(kernel.Config{Seed: c.Seed, MaxPerInstant: mostPerInstant, Record: n.record})
@@ -152,8 +151,6 @@ func (n *Controller) Run(ctx context.Context) error {
 			if !open {
 				return engine.ErrClosed
 			}
-		case ask := <-n.asked:
-			ask()
 		}
 	}
 }
@@ -165,19 +162,6 @@ func (n *Controller) untilNext() time.Duration {
 		return time.Hour
 	}
 	return max(0, next.Sub(n.config.Clock.Now()))
-}
-
-// Ask calls something on the goroutine of Run, between two instants: to look at the nodes and pods. It returns when that is done; false
-// where the context is done first.
-func (n *Controller) Ask(ctx context.Context, what func(*nodetier.Tier)) bool {
-	done := make(chan struct{})
-	select {
-	case n.asked <- func() { what(n.tier); close(done) }:
-	case <-ctx.Done():
-		return false
-	}
-	<-done
-	return true
 }
 
 // round takes in what there is, brings about what is due and commits what came of it. It reports whether there is more to do immediately.

@@ -51,11 +51,6 @@ const (
 	BudgetKept Name = "no eviction takes a budget below its number"
 )
 
-// All returns all invariants.
-func All() []Name {
-	return []Name{NeverEarly, NeverLate, DaemonsSpared, BoundTolerates, NoneWaits, Replaced, RatesKept, NoneWhileDisrupted, TaintsFollow, BudgetKept}
-}
-
 // Violation is an invariant that was broken. One that stays broken in one place is one violation.
 type Violation struct {
 	Invariant Name

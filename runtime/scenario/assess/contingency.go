@@ -24,9 +24,6 @@ type Contingency struct {
 	Clusters []string `json:"clusters"`
 }
 
-// Kinds are those of contingencies, the narrowest first.
-func Kinds() []string { return forecast.Kinds() }
-
 // Pair reports whether two fail together.
 func (c *Contingency) Pair() bool { return len(c.Of) > 1 }
 

@@ -11,12 +11,6 @@ import (
 	"leeward/messages/api"
 )
 
-func budgetRules() []Rule {
-	return []Rule{
-		{ID: "LW019", Name: "unmeetable-budget", Severity: Warning, Finds: "an eviction budget never allows what it bounds, or asks for more replicas than there are", check: unmeetable},
-	}
-}
-
 func unmeetable(u *unit, r *reporter) {
 	if !u.settings.EvictionBudgets {
 		return

@@ -13,12 +13,6 @@ import (
 	"leeward/runtime/scenario/expect"
 )
 
-func scenarioRules() []Rule {
-	return []Rule{
-		{ID: "LW018", Name: "available-without-outage", Severity: Info, Finds: "a scenario expects replicas to be always available while a cluster is not Ready, but has no outage: no copy ever dies", Needs: "a scenario", check: withoutOutage},
-	}
-}
-
 // withoutOutage looks for an availability that nothing can lower. A scenario that looks at evictions, too, is about handovers.
 func withoutOutage(u *unit, r *reporter) {
 	notReady := slices.ContainsFunc(u.conditions, func(c *scenario.Condition) bool {

@@ -15,12 +15,6 @@ import (
 	"leeward/runtime/scenario/expect"
 )
 
-func fleetRules() []Rule {
-	return []Rule{
-		{ID: "LW007", Name: "not-ready-without-eviction", Severity: Warning, Finds: "no policy adds NoExecute to a cluster that is not Ready: its workloads remain there", Needs: "Clusters, and placements", check: notReady},
-	}
-}
-
 // notReady looks for clusters on which nothing reacts to a failure. A scenario counts if its timeline has one fail.
 func notReady(u *unit, r *reporter) {
 	if len(u.clusters) == 0 || len(u.placed) == 0 || !u.manifests() && (!u.fails() || u.byHand()) {

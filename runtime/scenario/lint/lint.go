@@ -273,14 +273,30 @@ func listed(names []string) string {
 // rules are all rules, in the order of their ids. docs/lint.md has the same table.
 var rules []Rule
 
-func init() {
-	rules = slices.Concat(taintPolicyRules(), tolerationRules(), propagationRules(), placementRules(), fleetRules(), budgetRules(), settingRules(), staleRules(), scenarioRules())
-	slices.SortFunc(rules, func(a, b Rule) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+func init() { // for checks read it
+	rules = []Rule{
+		{ID: "LW001", Name: "overlapping-conditions", Severity: Warning, Finds: "the conditions that add and those that remove taints of a policy can hold together", check: overlapping},
+		{ID: "LW002", Name: "fighting-policies", Severity: Warning, Finds: "one policy adds a taint in a state in which another one removes it", Needs: "both policies", check: fighting},
+		{ID: "LW003", Name: "taint-never-removed", Severity: Warning, Finds: "a policy adds a taint that no policy ever removes", everywhere: true, check: neverRemoved},
+		{ID: "LW004", Name: "unreported-condition", Severity: Warning, Finds: "a policy asks for a condition that clusters do not report", Needs: "Clusters", everywhere: true, check: unreported},
+		{ID: "LW005", Name: "flapping-condition", Severity: Info, Finds: "a NoExecute taint follows a condition immediately: neither `for` nor tolerationSeconds outlasts a short change", check: flapping},
+		{ID: "LW006", Name: "policy-without-clusters", Severity: Warning, Finds: "the targetClusters of a policy select no cluster", Needs: "Clusters", check: withoutClusters},
+		{ID: "LW007", Name: "not-ready-without-eviction", Severity: Warning, Finds: "no policy adds NoExecute to a cluster that is not Ready: its workloads remain there", Needs: "Clusters, and placements", check: notReady},
+		{ID: "LW008", Name: "tolerated-by-all", Severity: Warning, Finds: "every placement tolerates a NoExecute taint of a policy without an end: it evicts nothing", Needs: "the placements", check: toleratedByAll},
+		{ID: "LW009", Name: "tolerated-by-none", Severity: Info, Finds: "no placement tolerates a NoExecute taint of a policy for any time: it evicts everything immediately", Needs: "the placements", check: toleratedByNone},
+		{ID: "LW010", Name: "toleration-without-taint", Severity: Info, Finds: "a toleration covers no taint that a policy, the system or a Cluster has; a warning where a policy has its key with another effect or value", Needs: "the ClusterTaintPolicies", everywhere: true, check: withoutTaint},
+		{ID: "LW011", Name: "seconds-without-noexecute", Severity: Error, Finds: "a toleration has tolerationSeconds, and an effect that evicts nothing", Fixes: true, check: secondsWithoutNoExecute},
+		{ID: "LW012", Name: "policy-never-applies", Severity: Warning, Finds: "other policies claim every resource that a policy selects", Needs: "the resources", check: neverApplies},
+		{ID: "LW013", Name: "policy-without-resources", Severity: Info, Finds: "a policy selects none of the resources", Needs: "the resources", everywhere: true, check: withoutResources},
+		{ID: "LW014", Name: "unsatisfiable-placement", Severity: Error, Finds: "no cluster satisfies a placement", Needs: "Clusters", everywhere: true, check: unsatisfiable},
+		{ID: "LW015", Name: "bound-to-cluster", Severity: Warning, Finds: "a placement cannot be satisfied after the loss of one cluster", Needs: "Clusters", check: boundToCluster},
+		{ID: "LW016", Name: "bound-to-region", Severity: Warning, Finds: "a placement cannot be satisfied after the loss of one region of several", Needs: "Clusters", check: boundToRegion},
+		{ID: "LW017", Name: "max-groups", Severity: Info, Finds: "maxGroups 1 by cluster holds all divided replicas on one cluster; an error where maxGroups is missing and the settings place nothing without it", check: maxGroups},
+		{ID: "LW018", Name: "available-without-outage", Severity: Info, Finds: "a scenario expects replicas to be always available while a cluster is not Ready, but has no outage: no copy ever dies", Needs: "a scenario", check: withoutOutage},
+		{ID: "LW019", Name: "unmeetable-budget", Severity: Warning, Finds: "an eviction budget never allows what it bounds, or asks for more replicas than there are", check: unmeetable},
+		{ID: "LW020", Name: "without-effect", Severity: Warning, Finds: "a policy, a budget, a field or a setting does nothing with these settings", everywhere: true, check: withoutEffect},
+		{ID: "LW021", Name: "stale-field", Severity: Warning, Finds: "a field, or a value, that Karmada has replaced", Fixes: true, check: stale},
+	}
 }
 
 // Rules returns all rules, in the order of their ids.

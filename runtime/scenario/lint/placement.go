@@ -14,15 +14,6 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-func placementRules() []Rule {
-	return []Rule{
-		{ID: "LW014", Name: "unsatisfiable-placement", Severity: Error, Finds: "no cluster satisfies a placement", Needs: "Clusters", everywhere: true, check: unsatisfiable},
-		{ID: "LW015", Name: "bound-to-cluster", Severity: Warning, Finds: "a placement cannot be satisfied after the loss of one cluster", Needs: "Clusters", check: boundToCluster},
-		{ID: "LW016", Name: "bound-to-region", Severity: Warning, Finds: "a placement cannot be satisfied after the loss of one region of several", Needs: "Clusters", check: boundToRegion},
-		{ID: "LW017", Name: "max-groups", Severity: Info, Finds: "maxGroups 1 by cluster holds all divided replicas on one cluster; an error where maxGroups is missing and the settings place nothing without it", check: maxGroups},
-	}
-}
-
 // Bounds on the placements that are planned.
 const (
 	mostPlacements = 2000

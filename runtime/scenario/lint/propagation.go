@@ -9,13 +9,6 @@ import (
 	"leeward/messages/api"
 )
 
-func propagationRules() []Rule {
-	return []Rule{
-		{ID: "LW012", Name: "policy-never-applies", Severity: Warning, Finds: "other policies claim every resource that a policy selects", Needs: "the resources", check: neverApplies},
-		{ID: "LW013", Name: "policy-without-resources", Severity: Info, Finds: "a policy selects none of the resources", Needs: "the resources", everywhere: true, check: withoutResources},
-	}
-}
-
 // mostClaims bounds how many policies are compared about how many resources.
 const mostClaims = 5_000_000
 

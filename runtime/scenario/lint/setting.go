@@ -11,12 +11,6 @@ import (
 	"leeward/runtime/fleet/config"
 )
 
-func settingRules() []Rule {
-	return []Rule{
-		{ID: "LW020", Name: "without-effect", Severity: Warning, Finds: "a policy, a budget, a field or a setting does nothing with these settings", everywhere: true, check: withoutEffect},
-	}
-}
-
 func withoutEffect(u *unit, r *reporter) {
 	if !u.configures() {
 		u.idleSettings(r)

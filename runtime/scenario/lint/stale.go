@@ -7,12 +7,6 @@ import (
 	"leeward/messages/manifest"
 )
 
-func staleRules() []Rule {
-	return []Rule{
-		{ID: "LW021", Name: "stale-field", Severity: Warning, Finds: "a field, or a value, that Karmada has replaced", Fixes: true, check: stale},
-	}
-}
-
 // renamed are the purge modes as Karmada called them up to 1.14.
 var renamed = map[api.PurgeMode]api.PurgeMode{"Immediately": api.PurgeDirectly, "Graciously": api.PurgeGracefully}
 

@@ -13,17 +13,6 @@ import (
 	"leeward/messages/api"
 )
 
-func taintPolicyRules() []Rule {
-	return []Rule{
-		{ID: "LW001", Name: "overlapping-conditions", Severity: Warning, Finds: "the conditions that add and those that remove taints of a policy can hold together", check: overlapping},
-		{ID: "LW002", Name: "fighting-policies", Severity: Warning, Finds: "one policy adds a taint in a state in which another one removes it", Needs: "both policies", check: fighting},
-		{ID: "LW003", Name: "taint-never-removed", Severity: Warning, Finds: "a policy adds a taint that no policy ever removes", everywhere: true, check: neverRemoved},
-		{ID: "LW004", Name: "unreported-condition", Severity: Warning, Finds: "a policy asks for a condition that clusters do not report", Needs: "Clusters", everywhere: true, check: unreported},
-		{ID: "LW005", Name: "flapping-condition", Severity: Info, Finds: "a NoExecute taint follows a condition immediately: neither `for` nor tolerationSeconds outlasts a short change", check: flapping},
-		{ID: "LW006", Name: "policy-without-clusters", Severity: Warning, Finds: "the targetClusters of a policy select no cluster", Needs: "Clusters", check: withoutClusters},
-	}
-}
-
 func overlapping(u *unit, r *reporter) {
 	for _, p := range u.policies {
 		s, overlap := find(typesOf(&p.Spec), func(s state) bool {

@@ -10,15 +10,6 @@ import (
 	"leeward/messages/api"
 )
 
-func tolerationRules() []Rule {
-	return []Rule{
-		{ID: "LW008", Name: "tolerated-by-all", Severity: Warning, Finds: "every placement tolerates a NoExecute taint of a policy without an end: it evicts nothing", Needs: "the placements", check: toleratedByAll},
-		{ID: "LW009", Name: "tolerated-by-none", Severity: Info, Finds: "no placement tolerates a NoExecute taint of a policy for any time: it evicts everything immediately", Needs: "the placements", check: toleratedByNone},
-		{ID: "LW010", Name: "toleration-without-taint", Severity: Info, Finds: "a toleration covers no taint that a policy, the system or a Cluster has; a warning where a policy has its key with another effect or value", Needs: "the ClusterTaintPolicies", everywhere: true, check: withoutTaint},
-		{ID: "LW011", Name: "seconds-without-noexecute", Severity: Error, Finds: "a toleration has tolerationSeconds, and an effect that evicts nothing", Fixes: true, check: secondsWithoutNoExecute},
-	}
-}
-
 // tolerationsOf are those of a placement, defaults included.
 func (u *unit) tolerationsOf(p *propagationPolicy) []corev1.Toleration {
 	return p.spec.Placement.ClusterTolerations
