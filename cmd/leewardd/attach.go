@@ -257,7 +257,9 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 	}
 	parts, ctx := errgroup.WithContext(ctx)
 	ctx, end := context.WithCancel(ctx)
-	parts.Go(func() error { (&memory{percent: ownPercent}).keep(ctx, clock.New()); return nil })
+	if !tuned() {
+		parts.Go(func() error { (&memory{percent: ownPercent}).keep(ctx, clock.New()); return nil })
+	}
 	parts.Go(func() error { return probes.Serve(ctx, d.listener, d.metrics.Gatherer(), "/livez", d.Ready) })
 	parts.Go(func() error {
 		defer end()

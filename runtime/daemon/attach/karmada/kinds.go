@@ -95,6 +95,7 @@ func (k *kind) decode(data []byte) (api.Object, error) {
 		writers = o.ManagedFields
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		writers = o.GetManagedFields()
+		sharedPlacements.share(store.AsBinding(o))
 	}
 	for i := range writers {
 		writers[i].FieldsV1 = leanFields(&writers[i])
