@@ -2,7 +2,6 @@ package karmada
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -432,9 +431,6 @@ func patch(ctx context.Context, c rest.Interface, s *sending) (api.Object, error
 	data, err := answer.Raw()
 	if err != nil {
 		return nil, err
-	}
-	if !json.Valid(data) {
-		return nil, fmt.Errorf("the answer to a patch of %s is no JSON", s.key)
 	}
 	return k.decode(data)
 }

@@ -68,8 +68,7 @@ func (i *inbox) take() []news {
 	for n, key := range i.order {
 		all[n] = news{key, i.latest[key]}
 	}
-	i.order = nil
-	clear(i.latest)
+	i.order, i.latest = nil, map[api.Key]api.Object{} // another one: that of a whole fleet is large
 	return all
 }
 

@@ -2,12 +2,13 @@ package karmada
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -50,10 +51,10 @@ func (s *source) list(ctx context.Context, options metav1.ListOptions) (runtime.
 		return nil, s.failed(err)
 	}
 	var page struct {
-		Metadata metav1.ListMeta
-		Items    []json.RawMessage
+		Metadata metav1.ListMeta  `json:"metadata"`
+		Items    []jsontext.Value `json:"items"`
 	}
-	if err := json.Unmarshal(data, &page); err != nil {
+	if err := json.Unmarshal(data, &page, asJSON); err != nil {
 		return nil, fmt.Errorf("decode the list of %s: %w", s.kind.Plural, err)
 	}
 	all := &metav1.List{ListMeta: page.Metadata}
@@ -86,7 +87,7 @@ func (s *source) watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	if s.found != nil {
 		s.found()
 	}
-	return watch.NewStreamWatcher(&frames{source: s, stream: stream, read: json.NewDecoder(stream)},
+	return watch.NewStreamWatcher(&frames{source: s, stream: stream, read: jsontext.NewDecoder(stream)},
 		apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")), nil
 }
 
@@ -94,7 +95,7 @@ func (s *source) watch(ctx context.Context, options metav1.ListOptions) (watch.I
 type frames struct {
 	source *source
 	stream io.ReadCloser
-	read   *json.Decoder
+	read   *jsontext.Decoder
 }
 
 // Close ends the watch.
@@ -104,15 +105,15 @@ func (f *frames) Close() { _ = f.stream.Close() } // it was only read
 func (f *frames) Decode() (watch.EventType, runtime.Object, error) {
 	for {
 		var e struct {
-			Type   watch.EventType
-			Object json.RawMessage
+			Type   watch.EventType `json:"type"`
+			Object jsontext.Value  `json:"object"`
 		}
-		if err := f.read.Decode(&e); err != nil {
+		if err := json.UnmarshalDecode(f.read, &e, asJSON); err != nil {
 			return "", nil, err
 		}
 		if e.Type == watch.Error {
 			status := &metav1.Status{}
-			return e.Type, status, json.Unmarshal(e.Object, status)
+			return e.Type, status, json.Unmarshal(e.Object, status, asJSON)
 		}
 		read := f.source.kind.decode
 		if e.Type == watch.Bookmark { // its annotations say where the stream of a list ends
