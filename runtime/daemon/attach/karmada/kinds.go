@@ -110,7 +110,7 @@ func (k *kind) decode(data []byte) (api.Object, error) {
 
 // work is what is kept of a Work: of which copy it is, and what its agent says.
 type work struct {
-	api.Work
+	metav1.PartialObjectMetadata
 	of       place
 	ours     bool
 	report   *messages.WorkReport
