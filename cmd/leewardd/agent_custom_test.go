@@ -1,9 +1,13 @@
 package main
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages/api"
+	"leeward/runtime/client"
+	"leeward/runtime/client/fakemember"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
@@ -115,4 +121,41 @@ func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
 	p.hub.delete(catalog.Works, agentWorks, "definition")
 	awaitAt(p.hub, catalog.Works, agentWorks, "definition", isAbsent[*api.Work])
 	require.Zero(t, p.member.engine.Table(catalog.Definitions.Name()).Len())
+}
+
+// A custom kind fails over between simulated clusters: they serve it once its definition is propagated to them.
+func TestACustomKindFailsOverBetweenSimulatedClusters(t *testing.T) {
+	t.Parallel()
+	d := start(t, "")
+	c, err := client.New(d.client, io.Discard)
+	require.NoError(t, err)
+	seen := &onlooker{t, t.Context(), c}
+	seen.play(fakemember.Config{
+		Client: c, Clock: clock.New(), Create: true, Heartbeat: time.Second, Tell: func(string) {}, Cluster: api.ClusterSpec{SyncMode: api.Pull},
+	}, "m1", "m2")
+	d.apply(widgetDefinition + `
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: definitions}
+spec:
+  resourceSelectors: [{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}]
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: widgets, namespace: default}
+spec:
+  resourceSelectors: [{apiVersion: example.com/v1, kind: Widget}]
+  placement: {spreadConstraints: [{spreadByField: cluster, maxGroups: 1}]}
+`)
+	for _, name := range []string{"m1", "m2"} {
+		await(seen, api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: name}, func(c *api.Cluster) bool {
+			return slices.ContainsFunc(c.Status.APIEnablements, func(e api.APIEnablement) bool { return e.GroupVersion == "example.com/v1" })
+		})
+	}
+	d.apply(strings.Replace(widget, "shop", "default", 1))
+	binding := api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "a-widget"}
+	await(seen, binding, func(b *api.ResourceBinding) bool { return runsOn(b, "m1") })
+	d.patch("m1", `{"spec":{"taints":[{"key":"failed","effect":"NoExecute"}]}}`)
+	await(seen, binding, func(b *api.ResourceBinding) bool { return runsOn(b, "m2") })
 }

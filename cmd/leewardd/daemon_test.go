@@ -178,7 +178,10 @@ func (r *running) apply(documents string) {
 	}
 }
 
-var plurals = map[string]string{"Cluster": "clusters", "Deployment": "deployments", "PropagationPolicy": "propagationpolicies"}
+var plurals = map[string]string{
+	"Cluster": "clusters", "Deployment": "deployments", "PropagationPolicy": "propagationpolicies", "ClusterPropagationPolicy": "clusterpropagationpolicies",
+	"CustomResourceDefinition": "customresourcedefinitions", "Widget": "widgets",
+}
 
 // manifests are a workload, which tolerates a taint for an hour, and a cluster for it.
 const manifests = `apiVersion: cluster.karmada.io/v1alpha1
