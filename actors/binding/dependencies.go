@@ -2,7 +2,6 @@ package binding
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"leeward/actors"
@@ -50,30 +49,24 @@ func (ds *dependencies) tell(v *view, out *actors.Outbox) {
 		return
 	}
 	ds.told = now
-	for d := range without(told.dependencies, now.dependencies) {
+	for _, d := range without(told.dependencies, now.dependencies) {
 		out.TellBinding(d, &messages.DependencyRequired{By: v.name})
 	}
 	if moved {
 		told.dependencies = nil
 	}
-	for d := range without(now.dependencies, told.dependencies) {
+	for _, d := range without(now.dependencies, told.dependencies) {
 		out.TellBinding(d, &messages.DependencyRequired{By: v.name, Clusters: now.clusters})
 	}
 }
 
-// without visits the names of one list, in order, that another one does not have.
-func without(names, others []messages.BindingName) iter.Seq[messages.BindingName] {
+// without are the names of one list, in order, that another one does not have.
+func without(names, others []messages.BindingName) []messages.BindingName {
 	has := make(map[messages.BindingName]bool, len(others))
 	for _, n := range others {
 		has[n] = true
 	}
-	return func(yield func(messages.BindingName) bool) {
-		for _, n := range names {
-			if !has[n] && !yield(n) {
-				return
-			}
-		}
-	}
+	return slices.DeleteFunc(slices.Clone(names), func(n messages.BindingName) bool { return has[n] })
 }
 
 // needy reports whether the workload depends on other resources that go where it goes.

@@ -79,8 +79,10 @@ func TestAWorkloadThatNoLongerRefersNeedsNothing(t *testing.T) {
 
 func TestWhatAWorkloadSelectsChangesWithoutAnEdit(t *testing.T) {
 	b := depending(t, settings())
-	b.tell(&messages.DependenciesChanged{Dependencies: []messages.BindingName{"default/other-secret"}}).
-		Told(configAt, needed()).Told(bindingAt("default/other-secret"), needed("m1:2", "m2:2"))
+	b.tell(&messages.DependenciesChanged{Dependencies: []messages.BindingName{"default/config-configmap", "default/a-secret", "default/b-secret"}}).
+		Told(configAt).Told(bindingAt("default/a-secret"), needed("m1:2", "m2:2")).Told(bindingAt("default/b-secret"), needed("m1:2", "m2:2"))
+	b.tell(&messages.DependenciesChanged{Dependencies: []messages.BindingName{"default/b-secret"}}).
+		Told(configAt, needed()).Told(bindingAt("default/a-secret"), needed()).Told(bindingAt("default/b-secret"))
 	before := drive(t, settings())
 	before.tell(&messages.DependenciesChanged{Dependencies: []messages.BindingName{"default/other-secret"}}).Told(bindingAt("default/other-secret"))
 }
