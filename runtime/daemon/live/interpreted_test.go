@@ -99,19 +99,36 @@ func TestACustomKindIsDividedByItsScripts(t *testing.T) {
 func TestAWorkloadOfSeveralComponentsGoesWhole(t *testing.T) {
 	f := newFixture(t)
 	c := scripted()
-	c.Spec.Customizations.ComponentResource = &api.LuaRule{LuaScript: `
-function GetComponents(o) return {{name = "manager", replicas = 1}, {name = "worker", replicas = o.spec.nodes}} end`}
+	componentsOf := func(list string) *api.LuaRule {
+		return &api.LuaRule{LuaScript: "function GetComponents(o) return " + list + " end"}
+	}
+	c.Spec.Customizations.ComponentResource = componentsOf(`{{name = "manager", replicas = 1}, {name = "worker", replicas = o.spec.nodes}}`)
 	p := policy()
 	p.Spec.ResourceSelectors = []api.ResourceSelector{{APIVersion: "example.com/v1", Kind: "Cache"}}
-	m := member("m1")
-	m.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "example.com/v1", Resources: []api.APIResource{{Kind: "Cache"}}}}
-	f.apply(m, c, p, cacheOf(6))
-	require.Equal(t, map[string]int64{"m1": 6}, f.nodes())
+	p.Spec.Placement = api.Placement{ReplicaScheduling: &api.ReplicaSchedulingStrategy{ReplicaSchedulingType: api.Divided, ReplicaDivisionPreference: api.Weighted}}
+	objects := []api.Object{c, p, cacheOf(6)}
+	for _, name := range []string{"m1", "m2"} {
+		m := member(name)
+		m.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "example.com/v1", Resources: []api.APIResource{{Kind: "Cache"}}}}
+		objects = append(objects, m)
+	}
+	f.apply(objects...)
+	whole := map[string]int64{"m1": 6, "m2": 6}
+	require.Equal(t, whole, f.nodes())
 	b := get(f, named(&api.ResourceBinding{}, api.WorkGroupVersion, "ResourceBinding", "default", "web-cache"))
 	require.Equal(t, []api.Component{{Name: "manager", Replicas: 1}, {Name: "worker", Replicas: 6}}, b.Spec.Components)
 	require.EqualValues(t, 7, b.Spec.Clusters[0].Pods())
 	f.restart()
-	require.Equal(t, map[string]int64{"m1": 6}, f.nodes())
+	require.Equal(t, whole, f.nodes())
+
+	edit(f, c, func(c *api.ResourceInterpreterCustomization) {
+		c.Spec.Customizations.ComponentResource = componentsOf(`{{name = "worker", replicas = o.spec.nodes + 1}}`)
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, map[string]int64{"m1": 3, "m2": 3}, f.nodes(), "one component is replicas, which a script counts")
+	edit(f, c, func(c *api.ResourceInterpreterCustomization) { c.Spec.Customizations.ReplicaResource = nil })
+	require.NoError(t, f.step())
+	require.Equal(t, whole, f.nodes(), "the template has no replicas, and is as it is")
 }
 
 // selecting are the scripts of caches by which one depends on the ConfigMaps that carry its name.
@@ -166,10 +183,20 @@ func TestADependencyIsSelectedByItsLabels(t *testing.T) {
 	require.Equal(t, []string{"a", "c", "web"}, f.copies())
 	f.remove(labelled("a", nil))
 	require.Equal(t, []string{"c", "web"}, f.copies())
+	for _, name := range []string{"v", "w", "x", "y", "z"} {
+		another := cacheOf(1)
+		another.SetName(name)
+		f.apply(another, labelled("of-"+name, map[string]string{"cache": name}))
+	}
+	require.Len(t, f.copies(), 12)
 	f.Close()
-	table, key := f.table(cacheOf(1))
-	_, version := table.Get(key)
-	require.NoError(t, f.engine.Commit(engine.Delete(key, version)))
+	for _, name := range []string{"v", "w", "x", "y", "z", "web"} {
+		gone := cacheOf(1)
+		gone.SetName(name)
+		table, key := f.table(gone)
+		_, version := table.Get(key)
+		require.NoError(t, f.engine.Commit(engine.Delete(key, version)))
+	}
 	f.open()
 	require.Empty(t, f.copies())
 }
