@@ -85,20 +85,26 @@ func (f *Fleet) reconcileDrain(c *api.Cluster) {
 }
 
 // observeLeases takes over the leases that were there before. The agents renewed them while no daemon ran, so
-// their own times count.
+// their own times count, but each has time to renew its own: for as long as none of them could, no silence tells of a failure.
 func (f *Fleet) observeLeases(objects []api.Object) {
+	now := f.config.Clock.Now().UTC()
+	late := now.Add(returning - f.config.Settings.ClusterMonitorGracePeriod)
 	for _, o := range objects {
 		l, ok := o.(*coordinationv1.Lease)
 		if !ok || l.Spec.RenewTime == nil {
 			continue
 		}
 		at := l.Spec.RenewTime.UTC()
-		if now := f.config.Clock.Now().UTC(); at.After(now) {
+		if at.After(now) || at.Before(late) {
 			at = now
 		}
 		f.renewed(l, at)
 	}
 }
+
+// returning is how long a Lease must hold after a start, or else it counts from the start: the time between two heartbeats, and that after which a
+// request of before is given up. Source: the defaults of Karmada's agent and of ours.
+const returning = 20 * time.Second
 
 func (f *Fleet) renewed(l *coordinationv1.Lease, at time.Time) {
 	cluster := messages.ClusterName(l.Name)

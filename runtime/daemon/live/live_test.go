@@ -188,13 +188,37 @@ func TestASilentAgentMakesItsClusterUnknown(t *testing.T) {
 	renew()
 	f.pass(30 * time.Second)
 	renew()
-	f.pass(39 * time.Second)
-	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+	f.pass(10 * time.Second)
 	f.restart()
+	f.pass(29 * time.Second)
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
 	f.pass(time.Second)
 	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m1"), "the lease counts from its renewal, not from the start")
 	renew()
 	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+}
+
+func TestAgentsHaveTimeToReturnToADaemonThatWasAway(t *testing.T) {
+	f := running(t)
+	renew := func(cluster string) {
+		l := lease(cluster)
+		l.Spec = coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: f.clock.Now()}}
+		f.apply(l)
+	}
+	renew("m1")
+	renew("m2")
+	f.Close()
+	f.clock.Add(time.Hour)
+	f.open()
+	f.pass(39 * time.Second)
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+	renew("m1")
+	f.pass(2 * time.Second)
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m2"), "it does not return")
+	f.restart()
+	f.pass(time.Second)
+	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m2"), "a start is no sign of life")
 }
 
 func TestConditionsOfAnAgentBecomeTaints(t *testing.T) {
