@@ -36,6 +36,7 @@ type crowd struct {
 	client  *client.Client
 	follows context.CancelFunc
 	dir     string // of the daemon's data, where it is in a folder
+	listens second // when the daemon began to, and what it had used
 
 	mu   sync.Mutex
 	news *sync.Cond
@@ -83,6 +84,7 @@ func (c *crowd) inFolder(arguments ...string) (restart func()) {
 	restart = func() {
 		c.t.Helper()
 		c.follow(spawnIn(c.t, dir, arguments...))
+		c.listens = second{at: time.Now(), cpu: cpuOf(c.t, c.process.Pid)}
 		c.daemon.log.await(c.t, `"message":"started"`)
 	}
 	restart()

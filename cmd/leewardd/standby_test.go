@@ -82,7 +82,7 @@ func spawnWith(t testing.TB, dir, culprit string, arguments ...string) (*running
 	t.Helper()
 	r := &running{t: t, log: &lines{news: make(chan struct{}, 1)}}
 	c := exec.Command(os.Args[0])
-	arguments = append(arguments, "--data-dir", filepath.Join(dir, "data"), "--secure-port", "0", "--log-format", "json")
+	arguments = append([]string{"--data-dir", filepath.Join(dir, "data"), "--secure-port", "0", "--log-format", "json"}, arguments...)
 	c.Env, c.Stderr = append(os.Environ(), asDaemon+"="+strings.Join(arguments, " "), hanging+"="+culprit), r.log
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
