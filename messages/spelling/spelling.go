@@ -1,4 +1,4 @@
-// Package spelling guesses which name was meant by one that is not known. Pure functions of values.
+// Package spelling guesses which name was meant by one that is not known, and writes several names, or a number of things. Pure functions of values.
 package spelling
 
 import (
@@ -101,4 +101,12 @@ func Plural(n int, one string, many ...string) string {
 		return many[0]
 	}
 	return one + "s"
+}
+
+// Few names some of several, with commas, and counts the others: "a, b and 3 more".
+func Few(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
 }

@@ -34,3 +34,9 @@ func TestMeant(t *testing.T) {
 		require.Equal(t, want, Meant(word, names), word)
 	}
 }
+
+func TestFew(t *testing.T) {
+	require.Equal(t, "a, b", Few([]string{"a", "b"}, 2))
+	require.Equal(t, "a, b and 3 more", Few([]string{"a", "b", "c", "d", "e"}, 2))
+	require.Empty(t, Few(nil, 2))
+}

@@ -54,13 +54,8 @@ func (r *reader) boundNodes(timeline []Step) {
 		return
 	}
 	d := &demand{most: map[api.Key]asked{}, asked: asked{nodes: defined}, daemons: defined}
-	for _, doc := range r.objects {
-		if err := d.add(doc.Object); err != nil {
-			r.problems = append(r.problems, &manifest.Problem{
-				File: doc.Place.File, Line: doc.Line(""), Object: doc.Place.Object, Field: doc.Place.Field, Message: err.Error(),
-			})
-			return
-		}
+	if !r.objectsAre(d.add) {
+		return
 	}
 	r.problemOf(timeline, func(a Action) error {
 		if err := ofFleets(a); err != nil {
@@ -75,19 +70,15 @@ func (r *reader) boundNodes(timeline []Step) {
 func (r *reader) boundMembers(timeline []Step) {
 	clusters := int64(len(r.memberNodes))
 	d := &demand{most: map[api.Key]asked{}, daemons: int64(len(r.cast.nodes.all)), times: clusters}
-	for _, doc := range r.objects {
-		_, isNode := doc.Object.(*corev1.Node)
-		_, isPod := doc.Object.(*corev1.Pod)
-		err := d.add(doc.Object)
-		if isNode || isPod {
-			err = errors.New("is of no cluster: a fleet whose clusters have nodes has no others")
+	fits := r.objectsAre(func(o api.Object) error {
+		switch o.(type) {
+		case *corev1.Node, *corev1.Pod:
+			return errors.New("is of no cluster: a fleet whose clusters have nodes has no others")
 		}
-		if err != nil {
-			r.problems = append(r.problems, &manifest.Problem{
-				File: doc.Place.File, Line: doc.Line(""), Object: doc.Place.Object, Field: doc.Place.Field, Message: err.Error(),
-			})
-			return
-		}
+		return d.add(o)
+	})
+	if !fits {
+		return
 	}
 	r.problemOf(timeline, func(a Action) error {
 		if reboot, is := a.(*RebootNodes); is {
@@ -102,6 +93,19 @@ func (r *reader) boundMembers(timeline []Step) {
 		}
 		return d.step(a)
 	})
+}
+
+// objectsAre reports the first object of which a check says what is wrong, and whether there is none.
+func (r *reader) objectsAre(check func(api.Object) error) bool {
+	for _, doc := range r.objects {
+		if err := check(doc.Object); err != nil {
+			r.problems = append(r.problems, &manifest.Problem{
+				File: doc.Place.File, Line: doc.Line(""), Object: doc.Place.Object, Field: doc.Place.Field, Message: err.Error(),
+			})
+			return false
+		}
+	}
+	return true
 }
 
 // problemOf reports the first step of which a check says what is wrong.

@@ -5,6 +5,7 @@ package clienttest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -376,35 +377,24 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, path string, bod
 
 // changed is what a request makes of an object.
 func changed(old *unstructured.Unstructured, r *http.Request, body []byte) (*unstructured.Unstructured, error) {
-	o := old.DeepCopy()
+	text, err := json.Marshal(old.Object)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case r.Method == http.MethodPut:
-		o = &unstructured.Unstructured{}
-		if err := utiljson.Unmarshal(body, &o.Object); err != nil {
-			return nil, err
-		}
+		text = body
 	case r.Header.Get("Content-Type") == string(types.JSONPatchType):
-		text, err := json.Marshal(old.Object)
-		if err != nil {
-			return nil, err
-		}
-		p, err := jsonpatch.DecodePatch(body)
-		if err != nil {
-			return nil, err
-		}
-		if text, err = p.Apply(text); err != nil {
-			return nil, err
-		}
-		o = &unstructured.Unstructured{}
-		if err := utiljson.Unmarshal(text, &o.Object); err != nil {
-			return nil, err
+		var p jsonpatch.Patch
+		if p, err = jsonpatch.DecodePatch(body); err == nil {
+			text, err = p.Apply(text)
 		}
 	default:
-		var change map[string]any
-		if err := utiljson.Unmarshal(body, &change); err != nil {
-			return nil, err
-		}
-		merge(o.Object, change)
+		text, err = jsonpatch.MergePatch(text, body)
+	}
+	o := &unstructured.Unstructured{}
+	if err := errors.Join(err, utiljson.Unmarshal(text, &o.Object)); err != nil {
+		return nil, err
 	}
 	if strings.HasSuffix(r.URL.Path, "/status") {
 		kept := old.DeepCopy()
@@ -469,25 +459,6 @@ func (s *Server) delete(w http.ResponseWriter, path string) {
 		s.remove(path)
 	}
 	answer(w, metav1.Status{Status: metav1.StatusSuccess})
-}
-
-// merge changes a value by a JSON merge patch. Source: RFC 7396.
-func merge(value, change map[string]any) {
-	for key, to := range change { // order-free: each key by itself
-		inner, isObject := to.(map[string]any)
-		switch old, was := value[key].(map[string]any); {
-		case to == nil:
-			delete(value, key)
-		case isObject && was:
-			merge(old, inner)
-		case isObject:
-			fresh := map[string]any{}
-			merge(fresh, inner)
-			value[key] = fresh
-		default:
-			value[key] = to
-		}
-	}
 }
 
 // put stores an object. One that is being deleted goes with its last finalizer.

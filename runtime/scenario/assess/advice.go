@@ -10,6 +10,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
 )
@@ -258,21 +259,13 @@ func (v *advisor) capacity(o *Outcome) {
 	case len(o.fullest) == 1:
 		text = ": " + o.fullest[0] + " full"
 	case len(o.fullest) > 1:
-		text = ": " + o.fullest[0] + " full first, then " + listed(o.fullest[1:])
+		text = ": " + o.fullest[0] + " full first, then " + spelling.Few(o.fullest[1:], mostListed)
 	}
 	at.evidence("losing %s leaves %s too little%s", o.Name, strings.Join(lacks, ", "), text)
 }
 
 // mostListed is how many names a line has.
 const mostListed = 5
-
-// listed names a few, and counts the others.
-func listed(names []string) string {
-	if len(names) <= mostListed {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), len(names)-mostListed)
-}
 
 // policies finds the manifest of each propagation policy.
 func policies(documents []manifest.Document) map[messages.PropagationName]manifest.Document {

@@ -124,7 +124,7 @@ func (o *Outcome) cells() []string {
 	}
 	return []string{
 		Predicted + name, o.Evicted.String(), o.Rescheduled.String(), o.Unschedulable.String(), o.Unavailable.String(), fmt.Sprint(o.Down),
-		percent(o.Lowest), again, cmp.Or(listed(unique(over)), "-"), breaker,
+		percent(o.Lowest), again, cmp.Or(spelling.Few(unique(over), mostListed), "-"), breaker,
 	}
 }
 
@@ -157,7 +157,7 @@ func (t *text) troubles(a *Assessment) {
 			continue
 		}
 		t.line("")
-		t.line("%slosing %s (%s)", Predicted, o.Name, listed(o.Clusters))
+		t.line("%slosing %s (%s)", Predicted, o.Name, spelling.Few(o.Clusters, mostListed))
 		for i, w := range o.Troubles {
 			if i == mostNamed && !t.wide && len(o.Troubles) > mostNamed+1 {
 				t.line("%s  and %s; -o wide names them", Predicted, spelling.Count(len(o.Troubles)+o.Unnamed-i, "more workload", "more workloads"))
@@ -205,13 +205,13 @@ func (t *text) advice(all []Advice) {
 			names[i] = string(w)
 		}
 		if len(names) > 0 {
-			t.line("   %s%s: %s", Predicted, spelling.Count(len(names), "workload is affected", "workloads are affected"), listed(names))
+			t.line("   %s%s: %s", Predicted, spelling.Count(len(names), "workload is affected", "workloads are affected"), spelling.Few(names, mostListed))
 		}
 		for _, e := range at.Evidence {
 			t.line("   %s%s", Predicted, e)
 		}
 		if more := len(at.Contingencies); more > len(at.Evidence) {
-			t.line("   %sin %s: %s", Predicted, spelling.Count(more, "contingency", "contingencies"), listed(at.Contingencies))
+			t.line("   %sin %s: %s", Predicted, spelling.Count(more, "contingency", "contingencies"), spelling.Few(at.Contingencies, mostListed))
 		}
 	}
 }

@@ -79,10 +79,8 @@ func (l Loss) unknown(fleet []*api.Cluster) error {
 	switch {
 	case len(near) > 0:
 		told = "; did you mean " + strings.Join(near[:min(len(near), mostNear)], " or ") + "?"
-	case len(known) > mostChoices:
-		told = fmt.Sprintf("; there are %s and %d more", strings.Join(known[:mostChoices], ", "), len(known)-mostChoices)
 	case len(known) > 0:
-		told = "; there are " + strings.Join(known, ", ")
+		told = "; there are " + spelling.Few(known, mostChoices)
 	}
 	return fmt.Errorf("there is no %s %q%s", l.Kind, l.Name, told)
 }

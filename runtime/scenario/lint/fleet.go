@@ -11,6 +11,7 @@ import (
 	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/expect"
 )
@@ -60,7 +61,7 @@ func (u *unit) nothingReacts(r *reporter, clusters []*cluster, missing, off stri
 		}
 	}
 	if len(names) > 1 {
-		why = listed(names) + ": " + why
+		why = spelling.Few(names, mostNames) + ": " + why
 	}
 	w := u.witness().clusters("m1", "m2", "m3", "m4", "m5").web(2).places(firstOn(nil))
 	for _, p := range u.policies {

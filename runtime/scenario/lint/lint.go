@@ -262,14 +262,6 @@ func ignores(value string, r *Rule) bool {
 	return false
 }
 
-// listed names a few, and counts the others.
-func listed(names []string) string {
-	if len(names) <= mostNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
-}
-
 // rules are all rules, in the order of their ids. docs/lint.md has the same table.
 var rules []Rule
 

@@ -10,6 +10,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/world"
 )
@@ -160,7 +161,7 @@ func (u *unit) boundInTime(r *reporter, counts func(clusters []string) bool) {
 			if said := t.fails(lost.clusters); said != "" {
 				r.add(found{
 					at: t.policy.Document, field: "spec.placement", severity: Info,
-					why:     fmt.Sprintf("%s loses %s at %s; then the placement cannot be satisfied: %s", u.Name, listed(lost.clusters), span.String(lost.at), said),
+					why:     fmt.Sprintf("%s loses %s at %s; then the placement cannot be satisfied: %s", u.Name, spelling.Few(lost.clusters, mostNames), span.String(lost.at), said),
 					fix:     "let the placement select other clusters, too; a scenario that shows this is fine",
 					witness: t.witness(lost.clusters),
 				})
@@ -171,7 +172,9 @@ func (u *unit) boundInTime(r *reporter, counts func(clusters []string) bool) {
 }
 
 // or lists alternatives.
-func or(names []string) string { return strings.ReplaceAll(listed(names), ", ", " or ") }
+func or(names []string) string {
+	return strings.ReplaceAll(spelling.Few(names, mostNames), ", ", " or ")
+}
 
 func boundToRegion(u *unit, r *reporter) {
 	u.boundInTime(r, func(clusters []string) bool { return len(clusters) > 1 })
@@ -199,7 +202,7 @@ func boundToRegion(u *unit, r *reporter) {
 			if said := t.fails(names); said != "" {
 				r.add(found{
 					at: t.policy.Document, field: "spec.placement",
-					why:     fmt.Sprintf("after the loss of region %s (%s) the placement cannot be satisfied: %s", region, listed(names), said),
+					why:     fmt.Sprintf("after the loss of region %s (%s) the placement cannot be satisfied: %s", region, spelling.Few(names, mostNames), said),
 					fix:     "let the placement select clusters of another region, too",
 					witness: t.witness(names),
 				})

@@ -9,6 +9,7 @@ import (
 	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 // mostTypes is how many condition types are enumerated together: four statuses of each.
@@ -47,7 +48,7 @@ func (s state) String() string {
 			parts = append(parts, t+"="+string(s.statuses[i]))
 		}
 	}
-	return listed(parts)
+	return spelling.Few(parts, mostNames)
 }
 
 // judge asks a policy about the state, once everything has lasted long enough.

@@ -11,6 +11,7 @@ import (
 
 	"leeward/actors/rules/affinity"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 func overlapping(u *unit, r *reporter) {
@@ -153,9 +154,9 @@ func unreported(u *unit, r *reporter) {
 				r.add(u.unreportedBy(p, j, nil, "the condition is called Ready"))
 			default:
 				if silent := u.silent(p, m.ConditionType); len(silent) > 0 {
-					why := fmt.Sprintf("%s does not report %s", listed(silent), m.ConditionType)
+					why := fmt.Sprintf("%s does not report %s", spelling.Few(silent, mostNames), m.ConditionType)
 					if len(silent) > 1 {
-						why = fmt.Sprintf("%s do not report %s", listed(silent), m.ConditionType)
+						why = fmt.Sprintf("%s do not report %s", spelling.Few(silent, mostNames), m.ConditionType)
 					}
 					r.add(u.unreportedBy(p, j, silent, why))
 				}
