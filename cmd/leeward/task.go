@@ -133,8 +133,7 @@ func (t task) lost(err error) *replay.Run {
 
 // isInvalid reports whether an error is the scenario's fault.
 func isInvalid(err error) bool {
-	var invalid *world.Invalid
-	return errors.As(err, &invalid)
+	return errors.As(err, new(*world.Invalid))
 }
 
 // command returns what repeats a task.

@@ -65,15 +65,13 @@ func validateNodeAffinity(a *corev1.NodeAffinity, at *field.Path) (errs field.Er
 
 // listed are the errors of fields that an error is made of.
 func listed(err error) (errs field.ErrorList) {
-	var several utilerrors.Aggregate
-	if errors.As(err, &several) {
+	if several, is := errors.AsType[utilerrors.Aggregate](err); is {
 		for _, one := range utilerrors.Flatten(several).Errors() {
 			errs = append(errs, listed(one)...)
 		}
 		return errs
 	}
-	var one *field.Error
-	if errors.As(err, &one) {
+	if one, is := errors.AsType[*field.Error](err); is {
 		return field.ErrorList{one}
 	}
 	return nil

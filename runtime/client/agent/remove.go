@@ -114,8 +114,7 @@ func (t *term) giveUp(ctx context.Context, w *api.Work, f former) error {
 // own finds an object that is of a Work; nil: there is none, or the member has no such kind any more.
 func (t *term) own(ctx context.Context, w *api.Work, f former) (*owned, error) {
 	mapping, err := t.member.mapping(schema.GroupVersionKind{Group: f.id.group, Version: f.identifier.Version, Kind: f.id.kind})
-	var unserved *errNotServed
-	if errors.As(err, &unserved) && unserved.certain {
+	if unserved, is := errors.AsType[*errNotServed](err); is && unserved.certain {
 		return nil, nil
 	}
 	if err != nil {

@@ -144,8 +144,7 @@ func (f *Fleet) refused(o api.Object, err error) {
 		return
 	}
 	f.stats.Refused++
-	var rejected *world.Rejected
-	if errors.As(err, &rejected) {
+	if rejected, is := errors.AsType[*world.Rejected](err); is {
 		err = rejected.Problems.ToAggregate()
 	}
 	f.config.Log.Warn().Str("object", api.KeyOf(o).String()).Err(err).Msg("object refused")

@@ -129,8 +129,7 @@ func (s *script) run(results int, arguments ...any) (returned []lua.LValue, err 
 // protected calls a function, and returns what it raises in one line.
 func protected(l *lua.LState, f *lua.LFunction, results int, arguments ...lua.LValue) error {
 	err := l.CallByParam(lua.P{Fn: f, NRet: results, Protect: true}, arguments...)
-	var raised *lua.ApiError
-	if errors.As(err, &raised) {
+	if raised, is := errors.AsType[*lua.ApiError](err); is {
 		text := raised.Error()
 		if raised.Object != nil {
 			text = raised.Object.String()

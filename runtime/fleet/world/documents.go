@@ -31,8 +31,7 @@ func (w *World) ApplyAll(documents []manifest.Document) error {
 // applyDocument applies one manifest. A rejection names its file, line and field.
 func (w *World) applyDocument(d manifest.Document) error {
 	err := w.Apply(api.Copy(d.Object))
-	var rejected *Rejected
-	if errors.As(err, &rejected) {
+	if rejected, is := errors.AsType[*Rejected](err); is {
 		return d.Invalid(rejected.Problems)
 	}
 	return err

@@ -24,8 +24,7 @@ func (r *replay) perform(s *scenario.Step) error {
 	if err == nil || s.Recorded {
 		return nil
 	}
-	var invalid *world.Invalid
-	if errors.As(err, &invalid) {
+	if errors.As(err, new(*world.Invalid)) {
 		return err
 	}
 	return &world.Invalid{Problems: []error{fmt.Errorf("%s: at %s: %w", s.Source(), s.At, err)}}

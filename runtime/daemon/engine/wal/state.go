@@ -164,8 +164,7 @@ func (r *reading) segment(n fileName, mayBeTorn bool) error {
 		r.found(n, c)
 		return nil
 	})
-	var d *Damage
-	if errors.As(err, &d) && d.Torn && mayBeTorn {
+	if d, is := errors.AsType[*Damage](err); is && d.Torn && mayBeTorn {
 		r.notes = append(r.notes, fmt.Sprintf("%v; all after version %d is cut off: %s", d, r.version, tornMeans))
 		err = nil
 	}
