@@ -22,6 +22,7 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/client/agent"
+	"leeward/runtime/client/clienttest"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -60,13 +61,13 @@ const writers = 16
 
 // benchmarkWorks measures what begin does, until so many Works are reported.
 func benchmarkWorks(b *testing.B, works int, begin func(hub, member *rest.Config) (end func())) {
-	hub, member := newFast(b), newFast(b)
-	hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/m1", pullCluster)
+	hub, member := clienttest.NewFast(b), clienttest.NewFast(b)
+	hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/m1", clienttest.PullCluster)
 	var took time.Duration
 	for b.Loop() {
 		b.StopTimer()
 		for i := range works {
-			hub.Put(webWork(i))
+			hub.Put(clienttest.WebWork(i))
 		}
 		b.StartTimer()
 		before := processorTime(b)
@@ -100,7 +101,7 @@ func writeAll(b *testing.B, hub, member *rest.Config, works int) (await func()) 
 	for first := range writers {
 		all.Go(func() {
 			for i := first; i < works; i += writers {
-				path, text := webWork(i)
+				path, text := clienttest.WebWork(i)
 				var w api.Work
 				o := &unstructured.Unstructured{}
 				if json.Unmarshal([]byte(text), &w) != nil || json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, &o.Object) != nil {
@@ -127,12 +128,12 @@ func BenchmarkReturn(b *testing.B) {
 	if testing.Short() {
 		agents, away = 5, 0
 	}
-	hub, member := newFast(b), newFast(b)
+	hub, member := clienttest.NewFast(b), clienttest.NewFast(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	for i := range agents {
 		name := fmt.Sprint("m", i)
-		hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/"+name, strings.ReplaceAll(pullCluster, "m1", name))
+		hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/"+name, strings.ReplaceAll(clienttest.PullCluster, "m1", name))
 		a, err := agent.New(agent.Config{
 			Cluster: name, Hub: hub.Config(), Member: member.Config(), Clock: clock.New(), Log: zerolog.Nop(), Heartbeat: 10 * time.Second, Timeout: 10 * time.Second,
 			Workers: 1, Metrics: prometheus.NewRegistry(),

@@ -1,4 +1,4 @@
-package agent_test
+package clienttest
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fastServer serves the requests of an agent for nearly nothing, so that a benchmark measures the agent: objects are kept as the text in which
+// Fast serves the requests of an agent for nearly nothing, so that a benchmark measures the agent: objects are kept as the text in which
 // they came, and no field is looked at. It applies, patches statuses, lists, watches and deletes; it knows no conflict, and refuses nothing.
-type fastServer struct {
+type Fast struct {
 	http *httptest.Server
 
 	mu       sync.Mutex
@@ -66,9 +66,9 @@ var fastKinds = map[string]map[string]string{
 	"/apis/config.karmada.io/v1alpha1":  {"resourceinterpretercustomizations": "!ResourceInterpreterCustomization"},
 }
 
-// newFast serves until the test ends.
-func newFast(t testing.TB) *fastServer {
-	s := &fastServer{kinds: map[string]*fastKind{}, clock: clock.New()}
+// NewFast serves until the test ends.
+func NewFast(t testing.TB) *Fast {
+	s := &Fast{kinds: map[string]*fastKind{}, clock: clock.New()}
 	s.changed = sync.NewCond(&s.mu)
 	for version, resources := range fastKinds { // order-free: each by itself
 		for resource := range resources {
@@ -89,23 +89,23 @@ func newFast(t testing.TB) *fastServer {
 }
 
 // Config is how clients reach it.
-func (s *fastServer) Config() *rest.Config {
+func (s *Fast) Config() *rest.Config {
 	return &rest.Config{Host: s.http.URL, BearerToken: "any", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 }
 
 // Put writes an object at its path.
-func (s *fastServer) Put(path, text string) {
+func (s *Fast) Put(path, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kind, key := split(path)
 	s.put(s.kinds[kind], key, []byte(text), nil)
 }
 
-// pullCluster is a Cluster whose agent reads its Works.
-const pullCluster = `{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"m1"},"spec":{"syncMode":"Pull"}}`
+// PullCluster is a Cluster whose agent reads its Works.
+const PullCluster = `{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"m1"},"spec":{"syncMode":"Pull"}}`
 
-// webWork is a Work of cluster m1 that holds one Deployment: its path, and its text.
-func webWork(i int) (path, text string) {
+// WebWork is a Work of cluster m1 that holds one Deployment: its path, and its text.
+func WebWork(i int) (path, text string) {
 	return fmt.Sprintf("/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-m1/works/work-%d", i), fmt.Sprintf(`{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work",
 		"metadata":{"name":"work-%[1]d","namespace":"karmada-es-m1","generation":1,"finalizers":["karmada.io/execution-controller"]},
 		"spec":{"workload":{"manifests":[{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web-%[1]d","namespace":"shop","labels":{"app":"web"}},
@@ -113,15 +113,15 @@ func webWork(i int) (path, text string) {
 		"ports":[{"containerPort":80}],"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}}]}}}}]}}}`, i)
 }
 
-// webPod is a pod of the Deployment of a webWork: its path, and its text.
-func webPod(i, replica int) (path, text string) {
+// WebPod is a pod of the Deployment of a WebWork: its path, and its text.
+func WebPod(i, replica int) (path, text string) {
 	return fmt.Sprintf("/api/v1/namespaces/shop/pods/web-%d-%d", i, replica), fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d-%d","namespace":"shop",
 		"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-%[1]d-5d","controller":true}],"labels":{"app":"web","pod-template-hash":"5d"}},
 		"spec":{"nodeName":"n1","containers":[{"name":"web","image":"nginx","resources":{"requests":{"cpu":"100m","memory":"128Mi"}}}]},"status":{"phase":"Running"}}`, i, replica)
 }
 
 // Empty takes all objects of a resource away.
-func (s *fastServer) Empty(resource string) {
+func (s *Fast) Empty(resource string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kinds[resource]
@@ -131,7 +131,7 @@ func (s *fastServer) Empty(resource string) {
 }
 
 // AwaitStatuses waits until so many statuses of Works were written, and begins to count again.
-func (s *fastServer) AwaitStatuses(n int) {
+func (s *Fast) AwaitStatuses(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.statuses < n {
@@ -141,7 +141,7 @@ func (s *fastServer) AwaitStatuses(n int) {
 }
 
 // AwaitRenewals waits until so many Leases were written from now on.
-func (s *fastServer) AwaitRenewals(n int) {
+func (s *Fast) AwaitRenewals(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for last := s.renewals + n; s.renewals < last; {
@@ -150,7 +150,7 @@ func (s *fastServer) AwaitRenewals(n int) {
 }
 
 // Down has it refuse all requests and end all watches, as a server does that is gone; false: it is back.
-func (s *fastServer) Down(is bool) {
+func (s *Fast) Down(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down, s.listed, s.refused = is, nil, map[string]bool{}
@@ -159,7 +159,7 @@ func (s *fastServer) Down(is bool) {
 }
 
 // AwaitRefused waits until the Works of so many clusters were asked for in vain since it went down.
-func (s *fastServer) AwaitRefused(clusters int) {
+func (s *Fast) AwaitRefused(clusters int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -177,7 +177,7 @@ func (s *fastServer) AwaitRefused(clusters int) {
 }
 
 // AwaitLists waits until lists of Works were asked for so often since it came back, and says when each was.
-func (s *fastServer) AwaitLists(n int) []time.Time {
+func (s *Fast) AwaitLists(n int) []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.listed) < n {
@@ -187,7 +187,7 @@ func (s *fastServer) AwaitLists(n int) []time.Time {
 }
 
 // Forget takes all statuses away.
-func (s *fastServer) Forget() {
+func (s *Fast) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range s.kinds { // order-free: each by itself
@@ -215,7 +215,7 @@ func split(path string) (kind, key string) {
 }
 
 // ServeHTTP answers one request.
-func (s *fastServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Fast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
@@ -253,7 +253,7 @@ func (s *fastServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer is what a request gets; nil: there is no such object.
-func (s *fastServer) answer(r *http.Request, k *fastKind, kind, key string, body []byte, ofStatus bool) []byte {
+func (s *Fast) answer(r *http.Request, k *fastKind, kind, key string, body []byte, ofStatus bool) []byte {
 	old := k.objects[key]
 	switch {
 	case r.Method == http.MethodGet && (key == "" || strings.HasSuffix(key, "/")):
@@ -299,7 +299,7 @@ func (s *fastServer) answer(r *http.Request, k *fastKind, kind, key string, body
 var versioned = []byte(`"resourceVersion":"`)
 
 // put keeps a text as a new version of an object, and returns it.
-func (s *fastServer) put(k *fastKind, key string, text, status []byte) []byte {
+func (s *Fast) put(k *fastKind, key string, text, status []byte) []byte {
 	s.version++
 	kind, version := "ADDED", strconv.Itoa(s.version)
 	if k.objects[key] != nil {
@@ -325,14 +325,14 @@ func (o *fastObject) whole() []byte {
 	return slices.Concat(o.text[:len(o.text)-1], []byte(`,"status":`), o.status, []byte("}"))
 }
 
-func (s *fastServer) delete(k *fastKind, key string) {
+func (s *Fast) delete(k *fastKind, key string) {
 	s.version++
 	k.log = append(k.log, fastChange{key, "DELETED", s.version, k.objects[key].whole()})
 	delete(k.objects, key)
 	s.changed.Broadcast()
 }
 
-func (s *fastServer) list(k *fastKind, kind, namespace string) []byte {
+func (s *Fast) list(k *fastKind, kind, namespace string) []byte {
 	var items [][]byte
 	for key, o := range k.objects { // order-free: clients sort nothing
 		if strings.HasPrefix(key, namespace) {
@@ -345,7 +345,7 @@ func (s *fastServer) list(k *fastKind, kind, namespace string) []byte {
 }
 
 // watch sends the changes after a version until the client goes.
-func (s *fastServer) watch(w http.ResponseWriter, r *http.Request, k *fastKind, namespace string) {
+func (s *Fast) watch(w http.ResponseWriter, r *http.Request, k *fastKind, namespace string) {
 	from, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	if err != nil || r.URL.Query().Get("sendInitialEvents") != "" {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonInvalid)
@@ -411,13 +411,4 @@ func discover(w http.ResponseWriter, path string) {
 	default:
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
-}
-
-func answer(w io.Writer, o any) {
-	_ = json.NewEncoder(w).Encode(o) // a client that went away hears nothing
-}
-
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
-	w.WriteHeader(code)
-	answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason})
 }

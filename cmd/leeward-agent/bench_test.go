@@ -1,4 +1,4 @@
-package agent_test
+package main
 
 import (
 	"fmt"
@@ -13,9 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"leeward/runtime/client/clienttest"
 )
 
-// BenchmarkIdle is what leeward-agent takes that has reported 500 Works of a Deployment, each with two pods, and has nothing to do but its heartbeats:
+// BenchmarkIdle is what an agent takes that has reported 500 Works of a Deployment, each with two pods, and has nothing to do but its heartbeats:
 // memory, all of it and without the pages of the binary, and processor time. It is a process of its own.
 func BenchmarkIdle(b *testing.B) {
 	works, heartbeats := 500, 20
@@ -23,15 +25,15 @@ func BenchmarkIdle(b *testing.B) {
 		works, heartbeats = 20, 1
 	}
 	program := filepath.Join(b.TempDir(), "leeward-agent")
-	built, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "leeward/cmd/leeward-agent").CombinedOutput()
+	built, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".").CombinedOutput()
 	require.NoError(b, err, "%s", built)
-	hub, member := newFast(b), newFast(b)
-	hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/m1", pullCluster)
+	hub, member := clienttest.NewFast(b), clienttest.NewFast(b)
+	hub.Put("/apis/cluster.karmada.io/v1alpha1/clusters/m1", clienttest.PullCluster)
 	member.Put("/api/v1/nodes/n1", `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"256","pods":"2000"},"conditions":[{"type":"Ready","status":"True"}]}}`)
 	for i := range works {
-		hub.Put(webWork(i))
-		member.Put(webPod(i, 0))
-		member.Put(webPod(i, 1))
+		hub.Put(clienttest.WebWork(i))
+		member.Put(clienttest.WebPod(i, 0))
+		member.Put(clienttest.WebPod(i, 1))
 	}
 	for b.Loop() {
 		process := exec.Command(program, "--cluster", "m1", "--hub-kubeconfig", kubeconfigOf(b, hub), "--kubeconfig", kubeconfigOf(b, member), "--listen", "", "--heartbeat", "1s")
@@ -68,7 +70,7 @@ func processorTicks(b *testing.B, pid int) (ticks int) {
 	return ticks
 }
 
-func kubeconfigOf(b *testing.B, s *fastServer) string {
+func kubeconfigOf(b *testing.B, s *clienttest.Fast) string {
 	b.Helper()
 	c := s.Config()
 	file := filepath.Join(b.TempDir(), "kubeconfig")
