@@ -7,6 +7,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -85,26 +86,33 @@ func (f *Fleet) reconcileDrain(c *api.Cluster) {
 }
 
 // observeLeases takes over the leases that were there before. The agents renewed them while no daemon ran, so
-// their own times count, but each has time to renew its own: for as long as none of them could, no silence tells of a failure.
+// their own times count. Where none was renewed for long, no agent could: that time counts for no lease.
 func (f *Fleet) observeLeases(objects []api.Object) {
 	now := f.config.Clock.Now().UTC()
-	late := now.Add(returning - f.config.Settings.ClusterMonitorGracePeriod)
+	var newest time.Time
+	var leases []*coordinationv1.Lease
 	for _, o := range objects {
-		l, ok := o.(*coordinationv1.Lease)
-		if !ok || l.Spec.RenewTime == nil {
-			continue
+		if l, ok := o.(*coordinationv1.Lease); ok && l.Namespace == api.LeaseNamespace && l.Spec.RenewTime != nil {
+			leases = append(leases, l)
+			newest = actors.Later(newest, l.Spec.RenewTime.UTC())
 		}
-		at := l.Spec.RenewTime.UTC()
-		if at.After(now) || at.Before(late) {
+	}
+	away := now.Sub(newest)
+	if away < longAway {
+		away = 0
+	}
+	for _, l := range leases {
+		at := l.Spec.RenewTime.Add(away).UTC()
+		if at.After(now) {
 			at = now
 		}
 		f.renewed(l, at)
 	}
 }
 
-// returning is how long a Lease must hold after a start, or else it counts from the start: the time between two heartbeats, and that after which a
-// request of before is given up. Source: the defaults of Karmada's agent and of ours.
-const returning = 20 * time.Second
+// longAway is how long no agent has renewed its Lease where none could: the time between two heartbeats, and that after which a request is given up.
+// Source: the defaults of Karmada's agent and of ours.
+const longAway = 20 * time.Second
 
 func (f *Fleet) renewed(l *coordinationv1.Lease, at time.Time) {
 	cluster := messages.ClusterName(l.Name)

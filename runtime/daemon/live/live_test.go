@@ -219,6 +219,16 @@ func TestAgentsHaveTimeToReturnToADaemonThatWasAway(t *testing.T) {
 	f.restart()
 	f.pass(time.Second)
 	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m2"), "a start is no sign of life")
+	f.pass(10 * time.Second)
+	renew("m2")
+	f.pass(25 * time.Second)
+	renew("m1")
+	f.pass(10 * time.Second)
+	f.restart()
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m2"))
+	f.pass(5 * time.Second)
+	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m2"), "it was silent while others were not")
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
 }
 
 func TestConditionsOfAnAgentBecomeTaints(t *testing.T) {
