@@ -178,15 +178,6 @@ func (b *Binding) attach(out *actors.Outbox) {
 	b.syncCopies(out)
 }
 
-// dependenciesChanged takes over what the resource refers to. The resource itself has not changed.
-func (b *Binding) dependenciesChanged(m *messages.DependenciesChanged) {
-	if b.workload != nil {
-		next := *b.workload
-		next.Dependencies = m.Dependencies
-		b.workload = &next
-	}
-}
-
 // dependencyRequired notes where a workload needs this resource. What needs it no longer is taken off at the end of
 // the instant, when all others have settled what they are: another one may need it where this one did.
 func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors.Outbox) {

@@ -44,6 +44,15 @@ type declared struct {
 	spec api.BindingSpec
 }
 
+// dependenciesChanged takes over what the resource refers to. The resource itself has not changed.
+func (d *declared) dependenciesChanged(m *messages.DependenciesChanged) {
+	if d.workload != nil {
+		next := *d.workload
+		next.Dependencies = m.Dependencies
+		d.workload = &next
+	}
+}
+
 // heard is a set of what a binding was told.
 type heard uint8
 
