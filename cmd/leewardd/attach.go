@@ -258,7 +258,10 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 	parts, ctx := errgroup.WithContext(ctx)
 	ctx, end := context.WithCancel(ctx)
 	if !tuned() {
-		parts.Go(func() error { (&memory{percent: ownPercent}).keep(ctx, clock.New()); return nil })
+		parts.Go(func() error {
+			(&memory{percent: ownPercent, large: attachedPercent}).keep(ctx, clock.New())
+			return nil
+		})
 	}
 	parts.Go(func() error { return probes.Serve(ctx, d.listener, d.metrics.Gatherer(), "/livez", d.Ready) })
 	parts.Go(func() error {

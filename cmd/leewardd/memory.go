@@ -20,6 +20,8 @@ const (
 	// garbagePercent is how much garbage there may be for what lives, in hundredths, once the machines of a large fleet
 	// have started: half of Go's own, which smaller fleets keep. A large fleet mostly lies still.
 	garbagePercent, ownPercent = 50, 100
+	// attachedPercent is that of a large fleet beside another API server, where requests take longer than collecting garbage does.
+	attachedPercent = 35
 	// largeHeap is what lives at least of a large fleet, in bytes.
 	largeHeap = 128 << 20
 	// looksEvery is how often a daemon looks at its heap.
@@ -47,13 +49,15 @@ type memory struct {
 	// percent is how much garbage there may be, once the machines have started; 0 before, and where others say it.
 	settling sync.Mutex
 	percent  int
+	// large is how much garbage there may be in a large fleet.
+	large int
 }
 
 // hurry has the start on a large folder fill memory, by huge pages, before garbage is collected, unless the environment
 // says when that must happen: to look for it on the way takes a sixth of the time. While the store is read there may be as
 // much as it has in files.
 func hurry(dir string, pages hugepages.Wanted) *memory {
-	m := &memory{files: filesIn(dir), pages: pages, ordinary: func() {}}
+	m := &memory{files: filesIn(dir), pages: pages, ordinary: func() {}, large: garbagePercent}
 	m.pages.Reserve(leastHeap)
 	if m.files < hurryFrom {
 		return m
@@ -114,7 +118,7 @@ func (m *memory) look() {
 
 // adjust lets as much garbage accumulate as suits what lives. To set what is set already would stop the world for nothing.
 func (m *memory) adjust() {
-	if now := percentFor(livingBytes()); m.percent != now {
+	if now := m.percentFor(livingBytes()); m.percent != now {
 		m.percent = now
 		debug.SetGCPercent(now)
 	}
@@ -122,11 +126,11 @@ func (m *memory) adjust() {
 
 // percentFor is how much garbage there may be where so many bytes live. A thousand workloads that are evicted together make some
 // tens of megabytes of it: to collect them meanwhile would take as long as all else.
-func percentFor(live uint64) int {
+func (m *memory) percentFor(live uint64) int {
 	if live < largeHeap {
 		return ownPercent
 	}
-	return garbagePercent
+	return m.large
 }
 
 // livingBytes is how many bytes lived when garbage was last collected.

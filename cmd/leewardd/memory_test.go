@@ -48,7 +48,7 @@ func TestALargeStartCollectsNoGarbageUntilItHasStarted(t *testing.T) {
 	require.NotEqual(t, unlimited, limit)
 	m.settle()
 	percent, limit = limits()
-	require.Equal(t, percentFor(livingBytes()), percent)
+	require.Equal(t, m.percentFor(livingBytes()), percent)
 	require.Equal(t, unlimited, limit)
 }
 
@@ -90,13 +90,13 @@ func TestASmallStartAndOneThatIsToldDoNotHurry(t *testing.T) {
 }
 
 func TestALargeFleetHasLessGarbage(t *testing.T) {
-	require.Equal(t, ownPercent, percentFor(largeHeap-1))
-	require.Equal(t, garbagePercent, percentFor(largeHeap))
 	untuned(t)
 	m := hurry("", true)
+	require.Equal(t, ownPercent, m.percentFor(largeHeap-1))
+	require.Equal(t, garbagePercent, m.percentFor(largeHeap))
 	m.settle()
 	m.percent = 1 // as if much had lived until now
 	m.look()
 	percent, _ := limits()
-	require.Equal(t, percentFor(livingBytes()), percent)
+	require.Equal(t, m.percentFor(livingBytes()), percent)
 }
