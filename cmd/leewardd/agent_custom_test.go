@@ -153,6 +153,7 @@ spec:
 			return slices.ContainsFunc(c.Status.APIEnablements, func(e api.APIEnablement) bool { return e.GroupVersion == "example.com/v1" })
 		})
 	}
+	d.awaitServed("/apis/example.com/v1/widgets")
 	d.apply(strings.Replace(widget, "shop", "default", 1))
 	binding := api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "a-widget"}
 	await(seen, binding, func(b *api.ResourceBinding) bool { return runsOn(b, "m1") })

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -161,6 +162,16 @@ func (r *running) read(path string) (code int, body string) {
 	require.NoError(r.t, err)
 	require.NoError(r.t, answer.Body.Close())
 	return answer.StatusCode, string(text)
+}
+
+// awaitServed waits until the API serves a list, as that of a custom kind is some time after its definition was created.
+func (r *running) awaitServed(path string) {
+	r.t.Helper()
+	served := func() bool {
+		code, _ := r.read(path)
+		return code == http.StatusOK
+	}
+	require.Eventually(r.t, served, 20*time.Second, 10*time.Millisecond)
 }
 
 // apply creates the objects of manifests.
