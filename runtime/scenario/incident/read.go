@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	strict "sigs.k8s.io/json"
+
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/catalog"
@@ -281,10 +283,14 @@ func (r *reader) broken(l *Line) {
 // decode reads the object of a line; nil where there is none that an engine looks at.
 func (r *reader) decode(l *Line) api.Object {
 	var head struct {
-		APIVersion, Kind string
-		Metadata         struct{ Name string }
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(l.Object, &head); err != nil {
+	// as objects of custom kinds are read: "apiversion" is another field
+	if err := strict.UnmarshalCaseSensitivePreserveInts(l.Object, &head); err != nil {
 		r.bad("object", "", "want an object")
 		return nil
 	}
