@@ -21,7 +21,8 @@ agents=(leeward member simulate --create --heartbeat 1s --startup 1s)
 eu1=$!
 "${agents[@]}" --cluster eu-2 --region eu &
 "${agents[@]}" --cluster us-1 --region us &
-run kubectl wait --for=create cluster/eu-1 cluster/eu-2 cluster/us-1 --timeout=30s
+# kubectl waits for one at a time: of several it fails for those that are missing once there is one of them.
+for cluster in eu-1 eu-2 us-1; do run kubectl wait --for=create "cluster/$cluster" --timeout=30s; done
 run kubectl wait --for=condition=Ready cluster --all --timeout=30s
 
 run kubectl apply -f taint-policy.yaml -f web.yaml

@@ -67,7 +67,7 @@ kill -9 "$east"
 run kubectl wait --for=condition=Ready=False cluster/east --timeout=60s
 run kubectl wait -n shop --for=jsonpath='{.spec.clusters[0].name}'=west rb/shop-deployment --timeout=60s
 run at west wait --for=create namespace/shop --timeout=60s
-run at west wait -n shop --for=create deployment/shop configmap/settings secret/password topic/orders --timeout=60s
+for object in deployment/shop configmap/settings secret/password topic/orders; do run at west wait -n shop --for=create "$object" --timeout=60s; done
 run kubectl wait -n shop --for=jsonpath='{.status.failoverHistory[0].outcome}'=healthy rb/shop-deployment --timeout=60s
 
 # East is back, and what moved is removed there.
