@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	crdbuilder "k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/kube-openapi/pkg/builder"
 	"k8s.io/kube-openapi/pkg/builder3"
 	"k8s.io/kube-openapi/pkg/cached"
 	"k8s.io/kube-openapi/pkg/common/restfuladapter"
@@ -47,12 +46,7 @@ func (k *customKinds) describe2() (*spec.Swagger, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := builder.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices(served), k.described2)
-	if err != nil {
-		return nil, err
-	}
-	s.Definitions = handler.PruneDefaults(s.Definitions)
-	return s, nil
+	return swaggerOfRoutes(served, k.described2)
 }
 
 // version2 adds to OpenAPI 2 what definitions add, as they are when a client asks. What one adds is made once for each change of it.

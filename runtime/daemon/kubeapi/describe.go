@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/emicklei/go-restful/v3"
 	crdbuilder "k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,11 +49,10 @@ func describe(c *server.Config, scheme *runtime.Scheme) {
 // clients from before Kubernetes 1.24 ask.
 func publishVersion2(h *server.APIServerHandler, c *common.Config, custom *customKinds) {
 	made := cached.Once(cached.Func(func() (*spec.Swagger, string, error) {
-		s, err := builder.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices(h.GoRestfulContainer.RegisteredWebServices()), c)
+		s, err := swaggerOfRoutes(h.GoRestfulContainer.RegisteredWebServices(), c)
 		if err != nil {
 			return nil, "", err
 		}
-		s.Definitions = handler.PruneDefaults(s.Definitions)
 		definitions, err := custom.describe2()
 		if err != nil {
 			return nil, "", err
@@ -61,6 +61,16 @@ func publishVersion2(h *server.APIServerHandler, c *common.Config, custom *custo
 		return s, "made once", err
 	}))
 	handler.NewOpenAPIServiceLazy(custom.version2(made)).RegisterOpenAPIVersionedService("/openapi/v2", h.NonGoRestfulMux)
+}
+
+// swaggerOfRoutes is what OpenAPI 2 says of what is served.
+func swaggerOfRoutes(served []*restful.WebService, c *common.Config) (*spec.Swagger, error) {
+	s, err := builder.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices(served), c)
+	if err != nil {
+		return nil, err
+	}
+	s.Definitions = handler.PruneDefaults(s.Definitions)
+	return s, nil
 }
 
 // mergedOnly2 and mergedOnly3 do not offer strategic patches of kinds that are not Kubernetes' own, though they are taken:
