@@ -7,13 +7,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1" // what encoding/json is to become: it decodes twice as fast
 	"github.com/google/btree"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 )
 
 // Snapshot is a table at one version. It stays as it is, whatever becomes of the table.
@@ -104,15 +104,11 @@ type reader struct {
 	options json.Options
 }
 
-// asBefore are the options of encoding/json, but for its look at the whole text before it decodes any: what cannot be read
-// is thrown away.
-var asBefore = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
-
 // asWritten are options for what was written here: names are as they are in the type, and each is there once.
 var asWritten = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func newReader() *reader {
-	return &reader{json.JoinOptions(asBefore, json.WithUnmarshalers(json.JoinUnmarshalers(
+	return &reader{json.JoinOptions(catalog.AsJSON, json.WithUnmarshalers(json.JoinUnmarshalers(
 		share[metav1.Time](),
 		share[map[string]string](),
 		share[[]string](),
@@ -125,7 +121,7 @@ func newReader() *reader {
 
 func (r *reader) read(text []byte, into Object) error { return json.Unmarshal(text, into, r.options) }
 
-func readOne(text []byte, into Object) error { return json.Unmarshal(text, into, asBefore) }
+func readOne(text []byte, into Object) error { return json.Unmarshal(text, into, catalog.AsJSON) }
 
 // share decodes values of a type that have the same text once.
 func share[T any]() *json.Unmarshalers {
@@ -137,7 +133,7 @@ func share[T any]() *json.Unmarshalers {
 		}
 		value, found := known[string(text)]
 		if !found {
-			if err := json.Unmarshal(text, &value, asBefore); err != nil {
+			if err := json.Unmarshal(text, &value, catalog.AsJSON); err != nil {
 				return err
 			}
 			known[string(text)] = value

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,6 +26,10 @@ import (
 
 // EventLife is how long an Event is kept. Source: kube-apiserver --event-ttl.
 const EventLife = time.Hour
+
+// AsJSON are options for reading objects as encoding/json does, twice as fast and without its look at the whole text before any is decoded: what
+// cannot be read must be thrown away. The library is what encoding/json will become.
+var AsJSON = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 
 // Resource is one kind of objects.
 type Resource struct {

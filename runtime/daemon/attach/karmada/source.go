@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+
+	"leeward/runtime/fleet/catalog"
 )
 
 // source lists and watches the objects of one kind, for client-go's reflector.
@@ -54,7 +56,7 @@ func (s *source) list(ctx context.Context, options metav1.ListOptions) (runtime.
 		Metadata metav1.ListMeta  `json:"metadata"`
 		Items    []jsontext.Value `json:"items"`
 	}
-	if err := json.Unmarshal(data, &page, asJSON); err != nil {
+	if err := json.Unmarshal(data, &page, catalog.AsJSON); err != nil {
 		return nil, fmt.Errorf("decode the list of %s: %w", s.kind.Plural, err)
 	}
 	all := &metav1.List{ListMeta: page.Metadata}
@@ -108,12 +110,12 @@ func (f *frames) Decode() (watch.EventType, runtime.Object, error) {
 			Type   watch.EventType `json:"type"`
 			Object jsontext.Value  `json:"object"`
 		}
-		if err := json.UnmarshalDecode(f.read, &e, asJSON); err != nil {
+		if err := json.UnmarshalDecode(f.read, &e, catalog.AsJSON); err != nil {
 			return "", nil, err
 		}
 		if e.Type == watch.Error {
 			status := &metav1.Status{}
-			return e.Type, status, json.Unmarshal(e.Object, status, asJSON)
+			return e.Type, status, json.Unmarshal(e.Object, status, catalog.AsJSON)
 		}
 		read := f.source.kind.decode
 		if e.Type == watch.Bookmark { // its annotations say where the stream of a list ends
