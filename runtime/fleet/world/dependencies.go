@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/lists"
 	"leeward/runtime/fleet/interpreter"
+	"leeward/runtime/fleet/store"
 )
 
 // following are the dependencies of a workload that a script selects by labels.
@@ -126,7 +128,14 @@ func (w *World) noteSelected(template api.Key, has map[string]string, gone bool)
 // ReleaseDependencies tells resources, after Recover, which workloads that required them when they were stored do so no longer: these
 // refer to something else since, or are among those that ended, in order.
 func (w *World) ReleaseDependencies(ended []messages.BindingName) {
-	for _, b := range w.store.Bindings() {
+	var required []*store.Binding
+	w.store.EachBinding(func(b *store.Binding) {
+		if len(b.Spec.RequiredBy) > 0 {
+			required = append(required, b)
+		}
+	})
+	slices.SortFunc(required, func(a, b *store.Binding) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, b := range required {
 		for _, s := range b.Spec.RequiredBy {
 			by := messages.NameBinding(s.Namespace, s.Name)
 			_, gone := slices.BinarySearch(ended, by)
