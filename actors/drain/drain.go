@@ -142,8 +142,8 @@ func (d *Drain) giveUp(name messages.PodName, doing, why string) {
 	}
 }
 
-// tick asks again for what was refused, no longer waits for pods that it may skip, and gives up when the time is over: for a pod that is being deleted exactly then, for one that was refused
-// at its next try.
+// tick asks again for what was refused, no longer waits for pods that it may skip, and gives up when the time is over: for a pod that is being
+// deleted exactly then, for one that was refused at its next try.
 func (d *Drain) tick(now time.Time, out *actors.Outbox) {
 	over := d.options.Timeout > 0 && !now.Before(d.deadline())
 	for _, name := range slices.Sorted(maps.Keys(d.pods)) {

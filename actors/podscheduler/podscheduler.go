@@ -1,6 +1,7 @@
 // Package podscheduler is the machine that binds the pods of one cluster to nodes. It collects what changes in an instant and decides
 // at the instant's end: by priority, then arrival, then name. What a decision takes is reserved for the next one, before the pod is
-// seen to be bound. A pod that no node can take is tried again when a node changed that could take it; when a node joins or is deleted, its explanation is told again.
+// seen to be bound. A pod that no node can take is tried again when a node changed that could take it; when a node joins or is deleted, its
+// explanation is told again.
 package podscheduler
 
 import (
@@ -260,7 +261,8 @@ func gone(e *entry) int {
 	return 0
 }
 
-// requeue marks the waiting pods that a changed node could take now, or all of them where the nodes are others. It looks once at the pods of one shape.
+// requeue marks the waiting pods that a changed node could take now, or all of them where the nodes are others. It looks once at the pods of
+// one shape.
 func (s *PodScheduler) requeue() {
 	slices.Sort(s.freed)
 	freed, spreads, counted := slices.Compact(s.freed), s.spreads, s.counted

@@ -78,8 +78,8 @@ func (w *work) served(kinds map[schema.GroupVersionKind]string) bool {
 	return is || !w.custom
 }
 
-// admit is what becomes of what a Work asks of the machine in a cluster that serves some custom kinds: a manifest of another one is refused,
-// and what there was of it is gone.
+// admit returns what the machine of a copy must hear, where a Work says m and the cluster serves some custom kinds: an object of another kind is
+// refused, and its copy removed.
 func (w *work) admit(m messages.ToMember, kinds map[schema.GroupVersionKind]string) messages.ToMember {
 	if _, runs := m.(*messages.RunCopy); !runs {
 		return m
