@@ -31,6 +31,8 @@ type states struct {
 	domains  *domains
 	// counted is set where the counts of clusters, or the thresholds, may have changed since they were last judged.
 	counted bool
+	// blind is set where clusters know that the fleet is blacked out: they are told, or, after a restart, join knowing it.
+	blind bool
 }
 
 // observe counts a cluster as it is now in the region where it is now, and reports whether its health changed.
@@ -76,6 +78,9 @@ func (s *states) restore(d *domain, g *api.Governance) {
 		v.Limited, v.PerSecond = true, *g.EvictionsPerSecond
 	}
 	d.state.verdict, d.state.says = v, g.Message
+	if d == &s.domains.fleet && d.state.clusters == 0 {
+		s.blind = v.State == storm.Blackout
+	}
 }
 
 // judge decides again how the fleet and its regions fare, if there is reason to, and reports whether any verdict is another.
@@ -86,12 +91,12 @@ func (s *states) judge(now time.Time, out *actors.Outbox) (changed bool) {
 	}
 	s.counted = false
 	fleet := &s.domains.fleet
-	blind := fleet.state.verdict.State == storm.Blackout
 	changed = s.judgeDomain(now, fleet, out)
 	for _, name := range slices.Sorted(maps.Keys(s.domains.regions)) {
 		changed = name != "" && s.judgeDomain(now, s.domains.regions[name], out) || changed
 	}
-	if is := fleet.state.verdict.State == storm.Blackout; is != blind {
+	if is := fleet.state.verdict.State == storm.Blackout; is != s.blind {
+		s.blind = is
 		s.declare(is, out)
 	}
 	return changed

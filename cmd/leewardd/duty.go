@@ -23,10 +23,15 @@ func (d *daemon) lookAfter(ctx context.Context) error {
 		return fmt.Errorf("name this daemon: %w", err)
 	}
 	d.log.Info().Msg("started")
+	own := host + "_" + string(uuid.NewUUID())
 	return d.share(ctx, &leadership.Candidate{
-		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: host + "_" + string(uuid.NewUUID()), Lead: d.lead,
-		Leader: func(who string) { d.log.Info().Str("leader", who).Msg("leader") },
-		Late:   func(is bool) { d.machines.late(ctx, is) },
+		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: own, Lead: d.lead,
+		Leader: func(who string) {
+			d.log.Info().Str("leader", who).Msg("leader")
+			if who != own {
+				d.machines.follow(ctx)
+			}
+		},
 	})
 }
 
@@ -91,7 +96,7 @@ func (d *daemon) share(ctx context.Context, c *leadership.Candidate) error {
 	if every := d.started.etcdCompaction; every > 0 {
 		parts.Go(func() error { return d.etcd.KeepCompacted(ctx, every) })
 	}
-	defer d.machines.late(ctx, false) // what is not used is given up
+	defer d.machines.followNo(false)
 	return parts.Wait()
 }
 

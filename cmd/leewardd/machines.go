@@ -27,8 +27,8 @@ type machines struct {
 	always bool
 	// making is held while machines are made: new settings hold for those that run by then, or for the next.
 	making sync.Mutex
-	// preparation is for a term that may begin soon.
-	preparation preparation
+	// standby are those that follow while another daemon leads.
+	standby standby
 }
 
 // start makes machines of what is stored, which decide in a term; 0 where the store is this daemon's own. It ends early, with an
@@ -36,7 +36,7 @@ type machines struct {
 func (m *machines) start(ctx context.Context, term int64) (run func(context.Context) error, err error) {
 	m.making.Lock()
 	defer m.making.Unlock()
-	fleet, err := m.advance(ctx, term)
+	fleet, err := m.promote(ctx, term)
 	if fleet == nil && err == nil {
 		fleet, err = live.Open(ctx, m.configFor(m.settings.Load(), term))
 	}
@@ -72,6 +72,7 @@ const attempts = 2 * time.Second
 func (m *machines) govern(ctx context.Context, s *messages.Settings) bool {
 	m.making.Lock()
 	m.settings.Store(s)
+	m.followNo(true)
 	m.making.Unlock()
 	for m.running.Load() != nil && !m.ask(ctx, attempts, func(w *world.World) { w.SetAll(*s) }) {
 		if ctx.Err() != nil {

@@ -204,10 +204,11 @@ func TestAStandbyGoesOnWhereTheLeaderWasKilled(t *testing.T) {
 	require.NoError(t, pushed.Join(t.Context()))
 	leader.log.await(t, acts)
 	require.False(t, standby.log.has(acts), "the leader alone acts for clusters")
+	standby.log.await(t, `"message":"the machines of this standby follow the leader"`)
 	require.NoError(t, leader.stop())
 
-	standby.log.await(t, `"message":"machines are made in advance"`)
 	standby.log.await(t, `"message":"this daemon leads"`)
+	standby.log.await(t, `"message":"the machines that followed the leader decide"`)
 	standby.log.await(t, acts)
 	require.NotEqual(t, before, holder(t, seen))
 	left(t, seen, due)

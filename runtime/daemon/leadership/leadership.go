@@ -47,8 +47,6 @@ type Candidate struct {
 	Lead func(ctx context.Context, term int64) error
 	// Leader hears who leads, whenever another daemon does.
 	Leader func(identity string)
-	// Late hears that the leader is late, as election.Candidate says.
-	Late func(late bool)
 }
 
 // Run campaigns for leadership, again and again, until the context is done.
@@ -65,7 +63,7 @@ func (c *Candidate) Run(ctx context.Context) error {
 func (c *Candidate) stand(ctx context.Context) error {
 	l := &lock{candidate: c}
 	once := election.Candidate{
-		Name: Name, Lock: l, Timing: c.Timing, Clock: c.Clock, Leader: c.Leader, Late: c.Late,
+		Name: Name, Lock: l, Timing: c.Timing, Clock: c.Clock, Leader: c.Leader,
 		Lead: func(ctx context.Context) error { return c.Lead(ctx, l.term.Load()) },
 	}
 	return once.Stand(ctx)

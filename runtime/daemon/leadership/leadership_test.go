@@ -9,8 +9,6 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/etcd"
@@ -121,31 +119,6 @@ func TestALeaseThatIsDeletedByHandBeginsATerm(t *testing.T) {
 	require.ErrorAs(t, a.Engine.Follow().Begin(first, engine.Create(engine.Key(leases, Namespace, "x"), &coordinationv1.Lease{}))(), new(*engine.Deposed))
 	a.stops <- nil // as machines do that hear so
 	require.Greater(t, <-a.terms, first)
-}
-
-// TestALeaderThatIsLateIsHeardOf has a leader that is no process of ours renew its Lease, or not.
-func TestALeaderThatIsLateIsHeardOf(t *testing.T) {
-	a := stand(t, etcdtest.Start(t), "a")
-	renews := func(version int64) int64 {
-		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: Name}}
-		lease.Spec = coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("other"), LeaseDurationSeconds: ptr.To(int32(1)), AcquireTime: ptr.To(metav1.NowMicro()), RenewTime: ptr.To(metav1.NowMicro()),
-		}
-		version, err := a.Engine.CommitVersion(engine.Update(Key, lease, version))
-		require.NoError(t, err)
-		return version
-	}
-	version, late := renews(0), make(chan bool, 10)
-	a.Late = func(is bool) { late <- is }
-	a.run(t)
-	require.True(t, <-late)
-	renews(version)
-	require.False(t, <-late)
-	require.True(t, <-late)
-	require.Positive(t, <-a.terms)
-	a.stops <- nil
-	<-a.terms
-	require.Empty(t, late, "who leads is not late")
 }
 
 func TestAnErrorOfTheLeaderEndsTheCandidacy(t *testing.T) {

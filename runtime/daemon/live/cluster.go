@@ -34,6 +34,9 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 		f.reconcileDrain(now)
 		return
 	}
+	if f.following != nil {
+		before = withoutDecisions(before, now)
+	}
 	name := messages.ClusterName(now.Name)
 	f.world.Store().Note(api.KeyOf(now)) // what the machines take back immediately is no change to them
 	f.refused(now, editCluster(f.world, before, now))

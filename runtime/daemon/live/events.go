@@ -64,21 +64,27 @@ func (f *Fleet) noteEvent(d Decision) {
 	if f.wasRemoved(d.Fact) {
 		return
 	}
-	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: failover.EventReason(d.Fact)}
+	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: failover.EventReason(d.Fact), about: aboutOf(d.Fact)}
 	if d.Told.Level >= zerolog.WarnLevel {
 		e.kind = corev1.EventTypeWarning
 	}
-	switch fact := d.Fact.(type) {
-	case messages.AboutBinding:
-		e.about = store.BindingKey(fact.AboutBinding())
-	case messages.AboutCluster:
-		e.about = store.ClusterKey(fact.AboutCluster())
-	case *messages.GovernorChanged:
-		e.about = store.GovernorKey
-	default:
+	if e.about == (api.Key{}) {
 		e.reason = ""
 	}
 	f.tell(e)
+}
+
+// aboutOf is the object that a fact is about; none where no Event tells of it.
+func aboutOf(fact messages.Fact) api.Key {
+	switch fact := fact.(type) {
+	case messages.AboutBinding:
+		return store.BindingKey(fact.AboutBinding())
+	case messages.AboutCluster:
+		return store.ClusterKey(fact.AboutCluster())
+	case *messages.GovernorChanged:
+		return store.GovernorKey
+	}
+	return api.Key{}
 }
 
 // wasRemoved reports whether a fact is that a cluster is removed of which a start finds that it was removed before.

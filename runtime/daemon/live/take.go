@@ -34,10 +34,14 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	if belongs(r) {
 		f.world.Store().Heard(keyOf(c), rowOf(c.Row()))
 	}
+	if f.following != nil {
+		f.following.take(c, f.config.Clock.Now())
+	}
 	switch r.Kind.Kind {
 	case "Namespace":
 	case "Work":
 		f.workChanged(c)
+		f.workHeard(c)
 	case "Lease":
 		if l, ok := c.Object.(*coordinationv1.Lease); ok { // renewed when it is heard of: agents need not agree with us on the time of day
 			f.renewed(l, f.config.Clock.Now().UTC())
@@ -51,7 +55,11 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 		f.overrideChanged(r, c)
 	case "ResourceBinding", "ClusterResourceBinding":
 		f.rooms.follow(store.AsBinding(c.Object), store.AsBinding(c.Previous()), c.Version > f.rooms.asOf[r])
-		f.objectChanged(r, c)
+		if f.following != nil {
+			f.following.heard[keyOf(c)] = true
+		} else {
+			f.objectChanged(r, c)
+		}
 	default:
 		f.objectChanged(r, c)
 	}

@@ -207,5 +207,5 @@ func (c *Config) stored(k api.Key) (engine.Object, int64) {
 // dueAgain is when the fleet has something to do that its machines do not know of; zero: it has not.
 func (f *Fleet) dueAgain() time.Time {
 	_, at := f.quarantine.next()
-	return actors.Earlier(at, f.rooms.due())
+	return actors.Earlier(actors.Earlier(at, f.rooms.due()), f.following.next())
 }

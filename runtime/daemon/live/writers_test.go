@@ -34,6 +34,9 @@ type writers struct {
 	// busy is how often of thirty they write in the middle of a round.
 	busy int
 	did  []string
+	// beside is by whose chance a standby hears of what was written, or nil: there is none. It goes on where the fleet is killed.
+	beside  *rand.Rand
+	standby *Standby
 	// follows is what -writers.trace prints of; nil without.
 	follows *engine.Feed
 }
@@ -129,6 +132,9 @@ func (w *writers) live(acts int) {
 		default:
 			require.NoError(w.t, w.step())
 		}
+		if w.beside != nil && w.beside.IntN(2) == 0 {
+			w.follow()
+		}
 		if w.dice.IntN(6) == 0 {
 			w.pass(time.Duration(w.dice.IntN(200)) * time.Second)
 		}
@@ -158,6 +164,38 @@ func (w *writers) killed() {
 	}
 	w.traced("started")
 	w.clock.Set(w.clock.Now().Add(time.Millisecond)) // no two start at the same instant, after which they number their Events
+	w.goOn()
+}
+
+// follow has the standby take in what was written.
+func (w *writers) follow() {
+	w.t.Helper()
+	if w.standby == nil {
+		var err error
+		w.standby, err = Follow(w.t.Context(), w.configOn(w.engine))
+		require.NoError(w.t, err)
+	}
+	if err := w.standby.fleet.step(w.t.Context()); err != nil {
+		require.ErrorIs(w.t, err, ErrBehind)
+		w.standby.Close()
+		w.standby = nil
+	}
+}
+
+// goOn has the standby lead, if there is one and it is as the store is, or starts another fleet.
+func (w *writers) goOn() {
+	w.t.Helper()
+	if s := w.standby; s != nil {
+		w.standby = nil
+		led, err := s.Lead(w.t.Context(), 0)
+		require.NoError(w.t, err)
+		if led != nil {
+			w.traced("the standby leads")
+			w.Fleet = led
+			require.NoError(w.t, w.step())
+			return
+		}
+	}
 	w.open()
 }
 
@@ -236,6 +274,24 @@ func TestRandomWritersLeaveWhatTheMachinesWish(t *testing.T) {
 	}
 	if *writersSeeds > 10 {
 		require.Positive(t, conflicts, "writers and the fleet met")
+	}
+}
+
+// TestRandomWritersLeaveAStandbyWhatTheMachinesWish is the same with a standby that hears of all, now and then, and goes on where the fleet is
+// killed.
+func TestRandomWritersLeaveAStandbyWhatTheMachinesWish(t *testing.T) {
+	for seed := *writersFrom; seed < *writersFrom+*writersSeeds; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newWriters(t, rand.New(rand.NewPCG(seed, 3)))
+			w.beside = rand.New(rand.NewPCG(seed, 17))
+			w.live(40)
+			w.killed()
+			w.settles()
+			w.check()
+			if w.standby != nil {
+				w.standby.Close()
+			}
+		})
 	}
 }
 

@@ -22,7 +22,7 @@ var (
 	reloads = define(counter, "config_reloads_total",
 		"How often the configuration was read again, by result: applied, or refused because of an error in it.", "result")
 	leader = define(gauge, "leader",
-		"1 while the machines of this daemon decide; 0 for a standby, whose machines do not run, and in shadow mode.")
+		"1 while the machines of this daemon decide; 0 for a standby, whose machines follow, and in shadow mode.")
 	buildInfo = define(gauge, "build_info", "Always 1; the labels identify the program.", "version", "revision", "goversion")
 )
 

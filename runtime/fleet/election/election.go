@@ -51,18 +51,11 @@ type Candidate struct {
 	Lead func(ctx context.Context) error
 	// Leader hears who leads, whenever another process does; nil: there is no listener.
 	Leader func(identity string)
-	// Late hears that another process leads and has not renewed its Lease for two retry periods: it may be gone. It hears the opposite
-	// when it has after all, and nothing more once this process leads; nil: there is no listener.
-	Late func(late bool)
 }
 
-const (
-	// latePeriods is how many retry periods a leader that renews its Lease in each may let pass.
-	latePeriods = 2
-	// looksPerPeriod is how often a standby reads the Lease in each: so much earlier than client-go, which reads it once in one or two, it sees
-	// that the Lease is free.
-	looksPerPeriod = 8
-)
+// looksPerPeriod is how often a standby reads the Lease in each retry period: so much earlier than client-go, which reads it once in one or two,
+// it sees that the Lease is free.
+const looksPerPeriod = 8
 
 // Stand waits for the Lease, and leads once: until the context is done, the Lease is lost or Lead returns. Then the Lease is given back, if
 // it still can be. The error is that of Lead.
@@ -122,9 +115,8 @@ type lock struct {
 	seen  resourcelock.LeaderElectionRecord
 	since time.Time
 	taken bool
-	// holder is who leads, as far as that was told, late what was told of the leader last.
+	// holder is who leads, as far as that was told.
 	holder string
-	late   bool
 	// ever is set once this process has held the Lease: then Lead was called.
 	ever atomic.Bool
 	// resign ends the attempt to take the Lease.
@@ -150,18 +142,13 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 		l.seen, l.since = *r, now
 	}
 	l.tell(r.HolderIdentity)
-	other, timing := r.HolderIdentity != "" && r.HolderIdentity != l.Identity(), &l.candidate.Timing
-	silent := now.Sub(l.since)
-	if l.taken = other && silent < timing.LeaseDuration; l.taken {
+	other := r.HolderIdentity != "" && r.HolderIdentity != l.Identity()
+	if l.taken = other && now.Sub(l.since) < l.candidate.Timing.LeaseDuration; l.taken {
 		l.resign()
 	} else if other {
 		free := *r
 		free.HolderIdentity = ""
 		r = &free
-	}
-	if late := silent > latePeriods*timing.RetryPeriod; other && late != l.late && l.candidate.Late != nil {
-		l.late = late
-		l.candidate.Late(late)
 	}
 	return r, raw, nil
 }

@@ -82,7 +82,7 @@ func (s *Store) Heard(key api.Key, row Row) {
 	}
 }
 
-// Adopt has the status of a binding say what another engine has decided. What is known of its copies and evictions stays.
+// Adopt has the status of a binding say what another engine has decided. What is known of its copies stays.
 func (s *Store) Adopt(name messages.BindingName, of *api.BindingStatus) {
 	e := s.bindings[name]
 	if e == nil {
@@ -91,6 +91,7 @@ func (s *Store) Adopt(name messages.BindingName, of *api.BindingStatus) {
 	e.own()
 	next := *e.binding.Status
 	next.SchedulerObservedAffinityName, next.LastScheduledTime, next.Conditions = of.SchedulerObservedAffinityName, of.LastScheduledTime, of.Conditions
+	next.SchedulerObservedGeneration, next.Evictions = of.SchedulerObservedGeneration, of.Evictions
 	next.ReturnAt, next.Home, next.Shrinking, next.FailoverHistory = of.ReturnAt, of.Home, of.Shrinking, of.FailoverHistory
 	*e.binding.Status = next
 	s.touch(e)

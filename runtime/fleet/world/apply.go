@@ -57,26 +57,50 @@ func (w *World) Apply(o api.Object) error {
 // Replace is Apply of an object as a server has it, with all its labels and annotations: those that it lacks are gone.
 func (w *World) Replace(o api.Object) error { return w.apply(o, func(api.Object) {}) }
 
-// Adopt is Replace of a binding as another engine that leads has it: what the status says of decisions is that one's, too.
+// Adopt has a binding be as another engine that leads has it. Its machine is made again, as after a restart: what it knew of its own decisions
+// counts no more.
 func (w *World) Adopt(o api.Object) error {
-	b := store.AsBinding(o)
-	return w.apply(o, func(api.Object) { w.store.Adopt(b.Name(), b.Status) })
+	name, generation := store.AsBinding(o).Name(), o.GetGeneration()
+	old, err := w.admissible(o)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		w.retire(name)
+		w.store.Adopt(name, store.AsBinding(o).Status)
+	}
+	w.identify(o, old)
+	o.SetGeneration(max(generation, o.GetGeneration()))
+	w.admitBinding(o, old, true)
+	if r := w.workloads[name]; r != nil && w.store.Has(templateOf(r)) {
+		w.kernel.Post(bindingAt(name), &messages.WorkloadApplied{Workload: r, Recovered: true})
+		for _, p := range w.offers.to(r) {
+			w.kernel.Post(propagationAt(p), &messages.WorkloadOffered{Workload: r})
+		}
+	}
+	return nil
+}
+
+// retire ends the machine of a binding, and has all others forget what they know of it.
+func (w *World) retire(name messages.BindingName) {
+	spec := w.store.Binding(name).Spec
+	for i := range spec.Clusters {
+		c := messages.ClusterName(spec.Clusters[i].Name)
+		w.kernel.Post(governorAt, &messages.WithdrawRequest{Binding: name, Cluster: c})
+		w.kernel.Post(clusterAt(c), &messages.BindingLeft{Binding: name})
+	}
+	for i := range spec.GracefulEvictionTasks {
+		w.kernel.Post(clusterAt(messages.ClusterName(spec.GracefulEvictionTasks[i].FromCluster)), &messages.BindingLeft{Binding: name})
+	}
+	w.kernel.Post(schedulerAt, &messages.BindingGone{Binding: name})
+	w.kernel.Stop(bindingAt(name))
 }
 
 // apply admits an object; one that is there already it lets inherit first.
 func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
-	admission.DefaultNamespace(o)
-	key := api.KeyOf(o)
-	old := w.standing(key)
-	admission.KeepTimes(o, old)
-	admission.Default(o, w.settings, w.now)
-	if err := w.admitToNodes(o, old == nil); err != nil {
+	old, err := w.admissible(o)
+	if err != nil {
 		return err
-	}
-	if problems := append(admission.Validate(o, old, w.settings), w.validateRead(o)...); len(problems) > 0 {
-		r := &Rejected{Object: key, Problems: problems}
-		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
-		return r
 	}
 	if old != nil {
 		inherit(old)
@@ -85,9 +109,27 @@ func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 		return w.applyToNodes(o, old == nil)
 	}
 	w.identify(o, old)
-	w.Note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
+	w.Note(&messages.ObjectApplied{Object: api.KeyOf(o).String(), Created: old == nil})
 	w.admit(o, old)
 	return nil
+}
+
+// admissible defaults an object and checks it, and returns the one that is there already, if any.
+func (w *World) admissible(o api.Object) (old api.Object, err error) {
+	admission.DefaultNamespace(o)
+	key := api.KeyOf(o)
+	old = w.standing(key)
+	admission.KeepTimes(o, old)
+	admission.Default(o, w.settings, w.now)
+	if err := w.admitToNodes(o, old == nil); err != nil {
+		return nil, err
+	}
+	if problems := append(admission.Validate(o, old, w.settings), w.validateRead(o)...); len(problems) > 0 {
+		r := &Rejected{Object: key, Problems: problems}
+		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
+		return nil, r
+	}
+	return old, nil
 }
 
 // validateRead holds the pod templates of a workload that has several to what its binding may say, and scripts to what can be run.
@@ -152,7 +194,7 @@ func (w *World) admit(o, old api.Object) {
 	case *api.EvictionBudget, *api.ClusterEvictionBudget:
 		w.admitBudget(o, old)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
-		w.admitBinding(o, old)
+		w.admitBinding(o, old, false)
 	case *api.WorkloadRebalancer:
 		w.admitRebalancer(o, old)
 	case *api.Governor:
@@ -255,8 +297,8 @@ func (w *World) admitPropagation(name messages.PropagationName, spec *api.Propag
 	}
 }
 
-// admitBinding takes a binding that people wrote themselves. Of one that is there its status stays.
-func (w *World) admitBinding(o, old api.Object) {
+// admitBinding takes a binding that people, or another engine, wrote. Of one that is there its status stays.
+func (w *World) admitBinding(o, old api.Object, recovered bool) {
 	name := messages.NameBinding(o.GetNamespace(), o.GetName())
 	if _, ends := w.ending[name]; ends {
 		w.ending[name] = o
@@ -274,7 +316,9 @@ func (w *World) admitBinding(o, old api.Object) {
 	if !w.kernel.Has(bindingAt(name)) {
 		w.hostBinding(name)
 	}
-	w.kernel.Post(bindingAt(name), w.restored(b))
+	applied := w.restored(b)
+	applied.Recovered = recovered
+	w.kernel.Post(bindingAt(name), applied)
 	w.noteOrders(api.KeyOf(o), b.Meta.Annotations)
 }
 

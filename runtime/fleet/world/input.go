@@ -118,7 +118,7 @@ func (w *World) bindingEnded(name messages.BindingName, resource api.Key) {
 	delete(w.ending, name)
 	switch {
 	case next != nil:
-		w.admitBinding(next, nil)
+		w.admitBinding(next, nil, false)
 	case !w.store.Has(resource):
 		w.kernel.Stop(bindingAt(name))
 	}

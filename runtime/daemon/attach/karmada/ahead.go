@@ -102,9 +102,13 @@ func (u unsaid) all() (all []*heard) {
 	return all
 }
 
-// follow has the machines take over a binding as the leader has written it.
+// follow has the machines take over a binding as the leader has written it, which keeps to itself what evictions wait for.
 func (t *twin) follow(o api.Object) {
-	t.admitted(o, t.world.Adopt(withoutWriters(t.takenOver(o))))
+	next := withoutWriters(t.takenOver(o))
+	if ours := t.world.Store().Binding(store.AsBinding(o).Name()); ours != nil {
+		store.AsBinding(next).Status.Evictions = ours.Status.Evictions
+	}
+	t.admitted(o, t.world.Adopt(next))
 	t.keeps(store.AsBinding(o).Name(), store.AsBinding(o).Spec.Clusters)
 }
 
