@@ -12,12 +12,6 @@ import (
 	"leeward/messages/api"
 )
 
-// reassess has the tasks, if there are any, assessed at the end of the instant, when all that will be
-// heard in it has been.
-func (b *Binding) reassess() {
-	b.handover.assessing = len(b.handover.tasks) > 0 || b.failback.shrinks()
-}
-
 // assessTasks withdraws the tasks whose clusters came back and ends every other that is done. All share one verdict on health, as in Karmada.
 func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 	b.handover.assessing = false

@@ -1,11 +1,12 @@
 package binding
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	"leeward/actors"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // Binding is one resource and where it runs. It switches messages to its parts, in the order in which they must hear of
@@ -29,145 +30,111 @@ func New(name messages.BindingName, settings *messages.Settings) *Binding {
 	return &Binding{view: view{name: name, declared: declared{settings: settings}}}
 }
 
-// Receive routes a message to its transition.
-func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbox) {
-	switch m := m.(type) {
-	case *messages.WorkloadApplied:
-		b.workloadApplied(now, m, out)
-	case *messages.WorkloadDeleted:
-		b.workloadDeleted(out)
-	case *messages.ClaimMade, *messages.ClaimWithdrawn:
-		b.claims.apply(m)
-	case *messages.BindingApplied:
-		b.bindingApplied(now, m, out)
-	case *messages.TaintsChanged:
-		b.taintsChanged(now, m, out)
-	case *messages.ConsiderTaints:
-		b.considerTaints(now, m, out)
-	case *messages.EvictionPermitted:
-		b.evictionPermitted(now, m, out)
-	case *messages.ReportTrial:
-		b.handover.apply(&b.view, m, out)
-	case *messages.TakeEvictionBack:
-		b.takeEvictionBack(now, m.Cluster, out)
-	case *messages.EvictionDelayed:
-		b.evictionDelayed(m, out)
-	case *messages.PlacementDecided:
-		b.placementDecided(now, m, out)
-	case *messages.DestinationFound:
-		b.destinationFound(now, m, out)
-	case *messages.CopyReported:
-		b.copyReported(now, m, out)
-	case *messages.CopyRemoved:
-		b.copyRemoved(now, m.Cluster, out)
-	case *messages.CopyEdited:
-		b.copyEdited(m.Cluster, out)
-	case *messages.CopyLeft:
-		b.copyLeft(m.Cluster, out)
-	case *messages.ReturnJudged:
-		owned(&b.failback).apply(&b.view, now, m, out)
-	case *messages.DependencyRequired:
-		b.dependencyRequired(m, out)
-	case *messages.DependencyApplied:
-		owned(&b.dependencies).forget(m.Dependency)
-	case *messages.DependenciesChanged:
-		b.dependenciesChanged(m)
-	case *messages.RescheduleTriggered:
-		b.rescheduleTriggered(now, m, out)
-	case *messages.HoldsAnnounced:
-		b.heldAnnounced(m.Held)
-		b.seekAgain(now, out)
-	case *messages.BudgetsSet:
-		b.budgetsSet(now, m, out)
-	case *messages.SettingsChanged:
-		b.settingsChanged(now, &m.Settings, out)
-	case *messages.Woken:
-		b.woken(now, out)
-	default:
-		panic(fmt.Sprintf("binding %s: unknown message %T", b.name, m))
+// reassess has the tasks, if there are any, assessed at the end of the instant, when all that will be
+// heard in it has been.
+func (b *Binding) reassess() {
+	b.handover.assessing = len(b.handover.tasks) > 0 || b.failback.shrinks()
+}
+
+// ask tells the scheduler how things stand now, because something that matters to it changed. What it
+// decided on older words is void, also where it may not be asked.
+func (b *Binding) ask(now time.Time, out *actors.Outbox) {
+	b.request.number++
+	b.scheduled = false
+	if b.request.since.IsZero() {
+		b.request.since = now
 	}
-	if b.dependencies != nil || b.needy() {
-		owned(&b.dependencies).tell(&b.view, out)
+	if !b.schedulable() {
+		b.returnPermits(out) // the scheduler looks for no destination in this instant
 	}
-	if b.disruption != nil {
-		b.disruption.renew(&b.view)
-		if b.targets.leaveForTaints() && b.disruption.alone != b.disruption.goingAlone(&b.view) {
-			b.ask(now, out)
+	if !b.managed || b.spec.Placement == nil {
+		return
+	}
+	m := b.request.wish(&b.view, now)
+	m.Home = b.failback.wish(&b.view)
+	m.Lapses = len(m.Leaving) > 0 && b.disruption.lapses(&b.view)
+	m.Alone = b.disruption.goesAlone(&b.view)
+	out.TellScheduler(m)
+}
+
+// mention tells the scheduler of a task that ended. Where the binding has its place and nothing else is under way
+// the scheduler answers only if that changes: two messages less for each failover.
+func (b *Binding) mention(now time.Time, out *actors.Outbox) {
+	if !b.scheduled || !b.request.since.IsZero() || len(b.handover.tasks) > 0 || b.failback.shrinks() || !b.schedulable() {
+		b.ask(now, out)
+		return
+	}
+	b.request.number++
+	out.TellScheduler(&messages.TasksEnded{
+		Binding: b.name, Request: b.request.number, Targets: b.targets.shown(), Cooling: b.keepClear(now), Full: b.full(), Starting: b.starting(),
+		Home: b.failback.wish(&b.view),
+	})
+}
+
+// seekAgain has departures that needed no permit ask for one where they do now.
+func (b *Binding) seekAgain(now time.Time, out *actors.Outbox) {
+	if b.returnPermits(out) {
+		b.ask(now, out)
+	}
+}
+
+// returnPermits gives all permits back that would lapse, and reports whether there were any.
+func (b *Binding) returnPermits(out *actors.Outbox) bool {
+	if !b.disruption.lapses(&b.view) {
+		return false
+	}
+	for i := range b.targets {
+		b.targets[i].returnPermit(&b.view, out)
+	}
+	return true
+}
+
+// retarget makes the result what the scheduler chose: kept targets stay in their places with all that
+// is known of them, new ones follow. Clusters hear who came and who left.
+func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
+	kept := b.targets[:0]
+	for i := range b.targets {
+		t := b.targets[i]
+		j := api.FindTarget(clusters, string(t.cluster))
+		if j < 0 {
+			b.forget(&t, out)
+			continue
 		}
-		b.disruption.tell(&b.view, out)
+		t.replicas, t.components = clusters[j].Replicas, clusters[j].Components
+		kept = append(kept, t)
 	}
-	out.WakeAt(b.nextDeadline(now))
-}
-
-// woken does what has fallen due: claims to weigh, clusters to leave, tasks that end.
-func (b *Binding) woken(now time.Time, out *actors.Outbox) {
-	if b.restoring {
-		b.restored(now, out)
-	}
-	if b.claims.settling {
-		b.settleClaims(now, out)
-	}
-	b.dropReleased(out)
-	b.evictDue(now, out)
-	if b.cooledDown(now) {
-		b.ask(now, out)
-	}
-	b.handover.abandonReturn(&b.view)
-	b.assessTasks(now, out)
-	if b.handover.overtakePurges(&b.view, now, out) {
-		b.syncCopies(out)
-	}
-	b.deschedule(now, out)
-	b.returnDue(now, out)
-}
-
-// nextDeadline is the earliest instant at which some part must act by itself; zero: none.
-func (b *Binding) nextDeadline(now time.Time) time.Time {
-	if b.claims.settling || b.restoring || b.handover.assessing || b.dependencies.releases() {
-		return now
-	}
-	next := b.handover.deadline(&b.view)
-	for i := range b.targets {
-		next = actors.Earlier(next, b.targets[i].countdown.deadline())
-	}
-	next = actors.Earlier(next, b.coolsAt(now))
-	next = actors.Earlier(next, b.unschedulable.deadline(&b.view))
-	return actors.Earlier(next, b.failback.deadline(&b.view))
-}
-
-func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *actors.Outbox) {
-	b.claims.settling = b.claims.settling || len(b.claims.made) > 1 && s.PropagationPolicyPreemption != b.settings.PropagationPolicyPreemption
-	gated := b.settings.MultiplePodTemplatesScheduling != s.MultiplePodTemplatesScheduling
-	b.settings = s
-	if gated {
-		b.renewComponents(now, out)
-	}
-	b.reconsiderAll(now, out)
-	b.releaseBlocked(now, out)
-	b.seekAgain(now, out)
-	b.reassess()
-}
-
-// budgetsSet tries again what other budgets may allow.
-func (b *Binding) budgetsSet(now time.Time, m *messages.BudgetsSet, out *actors.Outbox) {
-	owned(&b.disruption).apply(&b.view, m)
-	if b.returnPermits(out) || b.disruption.alone && b.targets.seek() { // what may not go along may go by itself now
-		b.ask(now, out)
+	clear(b.targets[len(kept):])
+	b.targets = slices.Grow(kept, max(0, len(clusters)-len(kept)))
+	for _, c := range clusters {
+		if name := messages.ClusterName(c.Name); b.targets.of(name) == nil {
+			b.targets = append(b.targets, target{cluster: name, replicas: c.Replicas, components: c.Components})
+			out.TellCluster(name, &messages.BindingPlaced{Binding: b.name})
+		}
 	}
 }
 
-// ReadAhead reads a piece of each line of memory that nearly every message looks at, for the host to do so in time. The
-// number means nothing.
-func (b *Binding) ReadAhead() int {
-	n := len(b.claims.policy) + len(b.targets) + int(b.placements) + len(b.affinity) + b.request.lastScheduled.Nanosecond()
-	for i := range b.targets {
-		n += int(b.targets[i].replicas) + len(b.targets[i].taints)
+// forget ends what concerns a target that is taken off: its request for a permit, or the permit, and, unless an eviction
+// task still watches the cluster, its news.
+func (b *Binding) forget(t *target, out *actors.Outbox) {
+	if t.countdown.requested {
+		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
-	for i := range b.copies {
-		n += int(b.copies[i].replicas) + int(b.copies[i].ready)
+	if b.disruption.permits(&b.view, t.countdown.unhealthy()) {
+		t.returnPermit(&b.view, out)
 	}
-	for i := range b.handover.tasks {
-		n += len(b.handover.tasks[i].FromCluster)
+	b.conclude(t.countdown.trial, t.cluster, true, out)
+	if b.handover.task(t.cluster) == nil {
+		out.TellCluster(t.cluster, &messages.BindingLeft{Binding: b.name})
 	}
-	return n
+}
+
+// eachTarget visits every target; the visit may take that target, and no other, off the result.
+func (b *Binding) eachTarget(visit func(*target)) {
+	for i := 0; i < len(b.targets); {
+		c := b.targets[i].cluster
+		visit(&b.targets[i])
+		if i < len(b.targets) && b.targets[i].cluster == c {
+			i++
+		}
+	}
 }

@@ -2,20 +2,12 @@ package binding
 
 import (
 	"slices"
-	"time"
 
 	"leeward/actors"
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
 )
-
-// blocked is why a departure may not take place yet, in one word and in a sentence, and until when, where time
-// ends it.
-type blocked struct {
-	reason, message string
-	until           time.Time
-}
 
 // The holds that no placement ends.
 var (
@@ -62,28 +54,6 @@ func (v *view) tellBlocked(t *target, rejected []messages.Rejection, out *actors
 	})
 }
 
-// restoreBlocked takes over what was said of targets that are not left yet. Holds for the pace follow from the
-// history.
-func (v *view) restoreBlocked(s *api.BindingStatus) {
-	if !v.restoring {
-		return
-	}
-	if len(s.Evictions) > 0 {
-		owned(&v.past).shown = s.Evictions
-	}
-	for i := range s.Evictions {
-		h := &s.Evictions[i]
-		t := v.targets.of(messages.ClusterName(h.Cluster))
-		if t == nil || h.State != api.EvictionBlocked || h.Reason == hopLimit {
-			continue
-		}
-		t.countdown.blocked = blocked{reason: h.Reason, message: h.Message}
-		if h.Until != nil {
-			t.countdown.blocked.until = h.Until.Time
-		}
-	}
-}
-
 // sought reports whether the scheduler looked for a destination before a restart, and found none: it goes on, and the governor is asked
 // once there is one.
 func (v *view) sought(t *target) bool {
@@ -95,51 +65,6 @@ func (v *view) sought(t *target) bool {
 		return true
 	}
 	return false
-}
-
-// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said, and new reasons of
-// evictions that are still blocked.
-func (v *view) restored(now time.Time, out *actors.Outbox) {
-	v.restoring = false
-	var shown []api.Eviction
-	if v.past != nil {
-		shown, v.past.shown = v.past.shown, nil
-	}
-	for i := range v.targets {
-		t := &v.targets[i]
-		state := api.EvictionScheduled
-		if t.countdown.blocked != (blocked{}) && !t.countdown.at.IsZero() {
-			state = api.EvictionBlocked
-		}
-		s := slices.IndexFunc(shown, func(e api.Eviction) bool { return e.Cluster == string(t.cluster) && e.State == state })
-		switch at := t.countdown.at; {
-		case state == api.EvictionBlocked:
-			if s >= 0 && t.countdown.blocked.reason != hopLimit && !shows(&shown[s], &t.countdown.grounds) {
-				v.tellBlocked(t, nil, out)
-			}
-		case at.IsZero() && s >= 0:
-			out.Record(&messages.EvictionCancelled{Binding: v.name, Cluster: t.cluster, Reason: whyStay(t, &messages.Grounds{Reason: shown[s].Reason})})
-		case at.After(now) && t.countdown.blocked == blocked{} && (s < 0 || !sameInstant(shown[s].Deadline.Time, at)):
-			v.announce(t, out)
-		}
-	}
-}
-
-// shows reports whether a status names the taint, the policy and the deadline of some reason.
-func shows(e *api.Eviction, g *messages.Grounds) bool {
-	taint, policy := "", ""
-	if g.Taint != nil {
-		taint = g.Taint.ToString()
-	}
-	if g.Cause != nil {
-		policy = g.Cause.Policy
-	}
-	return e.Taint == taint && e.Policy == policy && (g.Deadline.IsZero() || sameInstant(e.Deadline.Time, g.Deadline))
-}
-
-// sameInstant compares times as a status keeps them.
-func sameInstant(a, b time.Time) bool {
-	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
 }
 
 // putOff makes a departure wait for its time and says so, if that is news.

@@ -221,12 +221,6 @@ func (v *view) readyOn(cluster string, most int32) int32 {
 	return 0
 }
 
-// starts reports whether no copy was healthy on a cluster yet.
-func (v *view) starts(cluster messages.ClusterName) bool {
-	c := v.copy(cluster)
-	return c == nil || !c.reported || !c.startingSince.IsZero()
-}
-
 // statusReported notes what a copy says of itself.
 func (v *view) statusReported(c *copyState, status string, out *actors.Outbox) {
 	if c.status == status {

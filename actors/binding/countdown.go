@@ -8,98 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
-	"leeward/actors/rules/eviction"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
-// countdown is why and when a binding is evicted from a cluster, and how far that is. The deadline is a fact,
-// computed again from the taints and tolerations at every change.
-type countdown struct {
-	// at is when the binding must leave; zero: never. It is due from then on.
-	at      time.Time
-	due     bool
-	grounds messages.Grounds
-	// requested is set while the governor has the request, permitted once it agreed, trial if that was on trial, seeking
-	// after a permit was given back, while the scheduler looks for a destination; blocked is what keeps it waiting.
-	requested, permitted, seeking, trial bool
-	blocked                              blocked
-}
-
 // leaveForTaints reports whether a departure for a taint waits for a destination.
 func (ts targets) leaveForTaints() bool {
 	return slices.ContainsFunc(ts, func(t target) bool { return t.countdown.awaits() && !t.countdown.unhealthy() })
 }
-
-// healthCountdown is application failover: a copy that stays Unhealthy for longer than the policy
-// tolerates is evicted. What is known of an old copy that is still being evicted says nothing of the one to come.
-// Source: Karmada's application failover controllers.
-func (v *view) healthCountdown(now time.Time, t *target) countdown {
-	failover := v.spec.Failover
-	if !v.failsOver() || v.handover.task(t.cluster) != nil {
-		return countdown{}
-	}
-	c := v.copy(t.cluster)
-	if c == nil || c.removing || c.health != api.Unhealthy {
-		return countdown{}
-	}
-	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !v.settings.GracefulEviction {
-		return countdown{blocked: noGrace}
-	}
-	if why := v.stateless(t, api.EvictionReasonApplicationFailure); why != (blocked{}) {
-		return countdown{blocked: why}
-	}
-	evict, recheck := v.ways().Unhealthy(v.failingSince(c), c.unhealthySince, tolerationSeconds(failover.Application), now)
-	l := countdown{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
-	if evict {
-		l.at = v.unhealthyDeadline(now, t, c)
-	}
-	l.grounds.Deadline = l.at
-	return v.paced(now, t, l)
-}
-
-// unhealthyDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
-// exact, that is when it is first noticed.
-func (v *view) unhealthyDeadline(now time.Time, t *target, c *copyState) time.Time {
-	switch {
-	case v.ways().PersistentTimers():
-		return v.failingSince(c).Add(time.Duration(tolerationSeconds(v.spec.Failover.Application)) * time.Second)
-	case t.countdown.due && t.countdown.grounds.Reason == api.EvictionReasonApplicationFailure:
-		return t.countdown.at
-	case t.countdown.blocked.reason == hopLimit:
-		return t.countdown.grounds.Deadline
-	default:
-		return now
-	}
-}
-
-// failingSince is since when a copy counts as unhealthy.
-func (d *declared) failingSince(c *copyState) time.Time {
-	grace := d.settings.ApplicationStartupGrace
-	if s := d.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
-		grace = time.Duration(*s) * time.Second
-	}
-	return eviction.UnhealthySince(c.unhealthySince, c.startingSince, grace)
-}
-
-func tolerationSeconds(a *api.ApplicationFailover) int32 {
-	if a.DecisionConditions.TolerationSeconds == nil {
-		return 300
-	}
-	return *a.DecisionConditions.TolerationSeconds
-}
-
-// deadline is when to look again; a departure that is due waits for others, not for time.
-func (l *countdown) deadline() time.Time {
-	if l.due {
-		return time.Time{}
-	}
-	return l.at
-}
-
-// awaits reports whether the scheduler looks for a destination.
-func (l *countdown) awaits() bool { return l.permitted || l.seeking }
 
 // soonest is why and when the binding must leave a target: for its taints or for its health,
 // whichever comes first. news is set where the taints changed.
@@ -184,9 +101,6 @@ func whyStay(t *target, g *messages.Grounds) string {
 		return "the deadline no longer holds"
 	}
 }
-
-// unhealthy reports whether the target is evicted from for the health of its copy.
-func (l *countdown) unhealthy() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
 
 // returnPermit gives a permit back that cannot be used: the scheduler looks for a destination, and the governor is asked
 // again once there is one.

@@ -29,17 +29,6 @@ func (b *Binding) reconsiderAll(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// eachTarget visits every target; the visit may take that target, and no other, off the result.
-func (b *Binding) eachTarget(visit func(*target)) {
-	for i := 0; i < len(b.targets); {
-		c := b.targets[i].cluster
-		visit(&b.targets[i])
-		if i < len(b.targets) && b.targets[i].cluster == c {
-			i++
-		}
-	}
-}
-
 // reconsider recomputes when the binding must leave one target. news is set where the taints changed;
 // other changes are noticed at the next re-list of the cluster, if there is one.
 func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Outbox) {
@@ -208,24 +197,6 @@ func (b *Binding) releaseBlocked(now time.Time, out *actors.Outbox) {
 	})
 }
 
-// seekAgain has departures that needed no permit ask for one where they do now.
-func (b *Binding) seekAgain(now time.Time, out *actors.Outbox) {
-	if b.returnPermits(out) {
-		b.ask(now, out)
-	}
-}
-
-// returnPermits gives all permits back that would lapse, and reports whether there were any.
-func (b *Binding) returnPermits(out *actors.Outbox) bool {
-	if !b.disruption.lapses(&b.view) {
-		return false
-	}
-	for i := range b.targets {
-		b.targets[i].returnPermit(&b.view, out)
-	}
-	return true
-}
-
 // evict takes a target off the result and writes its task. The trigger says what made the scheduler move the
 // binding, where nothing else did.
 func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, out *actors.Outbox) {
@@ -242,7 +213,9 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger), trial: t.countdown.trial}
 		k.CreationTimestamp = b.taskTime(now)
 		b.handover.tasks = append(b.handover.tasks, k)
-		b.hopped(now, &k)
+		if k.Reason == api.EvictionReasonApplicationFailure {
+			owned(&b.past).hop(hop{from: c, at: now})
+		}
 	}
 	b.targets = slices.Delete(b.targets, i, i+1)
 	if t.countdown.unhealthy() {

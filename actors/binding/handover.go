@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,17 +63,6 @@ func (v *view) purges(now time.Time, leaving []messages.ClusterName) bool {
 	})
 }
 
-// tookOver is when the last handover to a cluster began, of those under way; zero: there is none. What is evicted in the same
-// step has no replacement yet.
-func (h *handover) tookOver(c messages.ClusterName) (began time.Time) {
-	for i := range h.tasks {
-		if k := &h.tasks[i]; k.isReplacedBy(c) && k.CreationTimestamp != nil {
-			began = actors.Later(began, k.CreationTimestamp.Time)
-		}
-	}
-	return began
-}
-
 // isReplacedBy reports whether a cluster took over from the task's.
 func (k *task) isReplacedBy(c messages.ClusterName) bool {
 	return api.FindTarget(k.ReplacedBy, string(c)) >= 0
@@ -124,7 +112,9 @@ func (v *view) producer() string {
 func (h *handover) end(v *view, now time.Time, i int, why string, out *actors.Outbox) {
 	k := h.tasks[i]
 	h.tasks = slices.Delete(h.tasks, i, i+1)
-	v.leftInNoTime(now, &k)
+	if v.ways().ReturnsInNoTime() && !k.CreationTimestamp.Time.Before(v.taskTime(now).Time) {
+		owned(&v.past).leaveInNoTime(now, messages.ClusterName(k.FromCluster))
+	}
 	h.ended(v, now, &k, why, out)
 }
 
@@ -184,19 +174,6 @@ func (h *handover) apply(v *view, m *messages.ReportTrial, out *actors.Outbox) {
 		return
 	}
 	v.conclude(true, m.Cluster, v.servesElsewhere(), out)
-}
-
-// owed are the replicas that those who took over give back if a task is withdrawn: all of them, or, of a
-// gradual one, as many as the old copy still runs, where they do not serve yet first.
-func (v *view) owed(k *api.GracefulEvictionTask) []api.TargetCluster {
-	gained := v.successors(k.ReplacedBy)
-	if k.Handover != api.HandoverGradual || v.duplicated() {
-		return gained
-	}
-	gained = slices.Clone(gained)
-	slices.SortStableFunc(gained, func(x, y api.TargetCluster) int { return cmp.Compare(v.lacking(y.Name), v.lacking(x.Name)) })
-	back, _ := take(gained, *k.Replicas, false)
-	return back
 }
 
 // purging reports whether a copy that is purged directly still blocks what must start.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	failbackrule "leeward/actors/rules/failback"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -36,6 +37,19 @@ func (b *Binding) askFor(s *preferred, out *actors.Outbox) {
 		s.at, s.asked = time.Time{}, false
 		b.releaseOriginal(s, fmt.Sprintf("%d replicas are ready there, %d in its place", original, replacement), out)
 	}
+}
+
+// readyInPlaceOf counts the replicas ready that would go for a share of home.
+func (f *failback) readyInPlaceOf(v *view, s *preferred) (ready int32) {
+	home := make([]api.TargetCluster, len(f.shares))
+	for i := range home {
+		home[i] = f.shares[i].TargetCluster
+	}
+	after := failbackrule.Return(v.targets.shown(), home, []string{s.Name}, !v.duplicated())
+	for _, t := range v.targets.shown() {
+		ready += max(0, v.readyOn(t.Name, t.Replicas)-api.ReplicasOn(after, t.Name))
+	}
+	return ready
 }
 
 // rememberPreferred notes where the workload runs, if its policy lets it return there. What the workload, its policy or

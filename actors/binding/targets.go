@@ -29,6 +29,40 @@ type target struct {
 	timer time.Time
 }
 
+// countdown is why and when a binding is evicted from a cluster, and how far that is. The deadline is a fact,
+// computed again from the taints and tolerations at every change.
+type countdown struct {
+	// at is when the binding must leave; zero: never. It is due from then on.
+	at      time.Time
+	due     bool
+	grounds messages.Grounds
+	// requested is set while the governor has the request, permitted once it agreed, trial if that was on trial, seeking
+	// after a permit was given back, while the scheduler looks for a destination; blocked is what keeps it waiting.
+	requested, permitted, seeking, trial bool
+	blocked                              blocked
+}
+
+// deadline is when to look again; a departure that is due waits for others, not for time.
+func (l *countdown) deadline() time.Time {
+	if l.due {
+		return time.Time{}
+	}
+	return l.at
+}
+
+// awaits reports whether the scheduler looks for a destination.
+func (l *countdown) awaits() bool { return l.permitted || l.seeking }
+
+// unhealthy reports whether the target is evicted from for the health of its copy.
+func (l *countdown) unhealthy() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
+
+// blocked is why a departure may not take place yet, in one word and in a sentence, and until when, where time
+// ends it.
+type blocked struct {
+	reason, message string
+	until           time.Time
+}
+
 // targets are the clusters that run a resource.
 type targets []target
 

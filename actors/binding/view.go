@@ -68,6 +68,20 @@ func (d *declared) failsOver() bool {
 	return d.spec.Failover != nil && d.spec.Failover.Application != nil
 }
 
+// strategy is who stays when a cluster that was cut off comes back; empty: as the settings say.
+func (d *declared) strategy() api.ReconnectStrategy {
+	if f := d.spec.Failover; f != nil && f.Cluster != nil {
+		return f.Cluster.Reconnect
+	}
+	return ""
+}
+
+// judges reports whether an old copy that comes back is judged.
+func (d *declared) judges() bool {
+	s := d.strategy()
+	return s == api.ReconnectKeepOriginal || s == api.ReconnectKeepHealthiest
+}
+
 // schedulable reports whether the scheduler places the binding: it is not suspended, and no other
 // scheduler does.
 func (v *view) schedulable() bool {

@@ -29,6 +29,34 @@ func (k *task) cameBack(v *view, now time.Time, taints []corev1.Taint) {
 	k.back = stays && runs && k.Reason == api.EvictionReasonTaintUntolerated
 }
 
+// withdraws reports whether a task is taken back when its cluster no longer evicts the workload.
+func (v *view) withdraws(k *task) bool {
+	old := int32(0)
+	if k.Replicas != nil {
+		old = *k.Replicas
+	}
+	switch c := v.copy(messages.ClusterName(k.FromCluster)); {
+	case k.Reason != api.EvictionReasonTaintUntolerated || v.strategy() == "":
+		return v.ways().WithdrawsOnRecovery()
+	case v.strategy() == api.ReconnectKeepReplacement || c == nil || c.health != api.Healthy:
+		return false
+	case v.strategy() == api.ReconnectKeepHealthiest:
+		return v.readyOn(k.FromCluster, old) >= v.readyGained(k.ReplacedBy)
+	default:
+		return true
+	}
+}
+
+// readyGained counts the replicas ready of what clusters have more than before.
+func (v *view) readyGained(gained []api.TargetCluster) (ready int32) {
+	for _, g := range gained {
+		if t := v.targets.of(messages.ClusterName(g.Name)); t != nil {
+			ready += max(0, v.readyOn(g.Name, t.replicas)-(t.replicas-g.Replicas))
+		}
+	}
+	return ready
+}
+
 // stillOn is the target that the cluster of a task is again when that is taken back.
 func (v *view) stillOn(k *task) api.TargetCluster {
 	t := api.TargetCluster{Name: k.FromCluster}
@@ -59,39 +87,4 @@ func (v *view) reopens() bool {
 		}
 	}
 	return false
-}
-
-// successors are the clusters that have the replicas now which some clusters once took over: where one of these is evicted from
-// itself, those who took over from it.
-func (v *view) successors(replicas []api.TargetCluster) []api.TargetCluster {
-	var now []api.TargetCluster
-	for _, r := range replicas {
-		k := v.handover.task(messages.ClusterName(r.Name))
-		if k == nil {
-			now = append(now, r)
-		} else if len(k.ReplacedBy) > 0 {
-			taken, _ := take(k.ReplacedBy, r.Replicas, v.duplicated())
-			now = append(now, v.successors(taken)...)
-		}
-	}
-	return now
-}
-
-// giveBack takes gains off a result; a cluster that has nothing else is off it.
-func giveBack(clusters, gained []api.TargetCluster) []api.TargetCluster {
-	var left []api.TargetCluster
-	for _, c := range clusters {
-		rest := c
-		gains := false
-		for _, g := range gained {
-			if g.Name == c.Name {
-				rest.Replicas -= g.Replicas
-				gains = true
-			}
-		}
-		if !gains || rest.Replicas > 0 {
-			left = append(left, rest)
-		}
-	}
-	return left
 }

@@ -63,6 +63,14 @@ func TestTheWalksNameFunctionsThatExist(t *testing.T) {
 	}
 }
 
+func TestEquivalentFaultsAreInFunctionsThatExist(t *testing.T) {
+	faults := regexp.MustCompile(`(?m)^(\S+\.go): ([\w.]+): `).FindAllStringSubmatch(page(t, ".ci/mutants/equivalent.txt"), -1)
+	require.Greater(t, len(faults), 100)
+	for _, f := range faults {
+		require.Contains(t, functions(t, f[1]), f[2], "equivalent.txt names it as one of %s", f[1])
+	}
+}
+
 // functions are those of a file, methods with their type before them.
 func functions(t *testing.T, name string) (all []string) {
 	t.Helper()

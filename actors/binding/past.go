@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/messages/lists"
 )
 
 // past is what a binding remembers of its application failovers, and of others, and of a restart, as long as their instant
@@ -64,28 +62,16 @@ func (d *declared) limits() (limit int, window, cooldown time.Duration) {
 	return limit, window, cooldown
 }
 
-// hopped notes an application failover.
-func (v *view) hopped(now time.Time, k *task) {
-	if k.Reason != api.EvictionReasonApplicationFailure {
-		return
-	}
-	owned(&v.past).hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
-}
-
 // hop adds an application failover to those that are remembered.
 func (p *past) hop(h hop) {
 	hops := append(p.hops, h)
 	p.hops = hops[max(0, len(hops)-eviction.Remembered):]
 }
 
-// leftInNoTime notes a task that ends in the instant in which it began, where the scheduler may bring the binding
-// back to a cluster that it must leave, and that is noticed immediately.
-func (v *view) leftInNoTime(now time.Time, k *task) {
-	if !v.ways().ReturnsInNoTime() || k.CreationTimestamp.Time.Before(v.taskTime(now).Time) {
-		return
-	}
-	p := owned(&v.past)
-	p.left = append(slices.DeleteFunc(p.left, func(l hop) bool { return l.at.Before(now) }), hop{messages.ClusterName(k.FromCluster), now})
+// leaveInNoTime notes that an eviction from a cluster ended in the instant in which it began, where the scheduler may bring the binding
+// back to it, and that it must be evicted again is noticed immediately.
+func (p *past) leaveInNoTime(now time.Time, c messages.ClusterName) {
+	p.left = append(slices.DeleteFunc(p.left, func(l hop) bool { return l.at.Before(now) }), hop{c, now})
 }
 
 // goesRound reports whether the binding was evicted from a cluster in this instant already. None is evicted from twice in one for a
@@ -105,77 +91,6 @@ func pastOf(history []api.FailoverRecord) (p *past) {
 		}
 	}
 	return p
-}
-
-// tooSoon puts an application failover off that is one too many, and reports whether it is.
-func (v *view) tooSoon(now time.Time, t *target, out *actors.Outbox) bool {
-	if next := v.paced(now, t, t.countdown); next.at.After(now) {
-		v.putOff(t, next, out)
-		return true
-	}
-	if t.countdown.blocked.reason == hopLimit {
-		t.countdown.blocked = blocked{}
-	}
-	return false
-}
-
-// paced puts off what is due for a target's health while there were as many failovers as may be within
-// the window. One that is under way already stays so.
-func (v *view) paced(now time.Time, t *target, l countdown) countdown {
-	if l.at.IsZero() || l.at.After(now) || unhealthyAndEvicted(t) {
-		return l
-	}
-	limit, window, _ := v.limits()
-	waiting := v.othersWait(t)
-	if limit > 0 && waiting >= limit { // each of them may start at any time, however long it has waited
-		l.at, l.blocked = now.Add(hopAgain), blocked{hopLimit, fmt.Sprintf("no more than %d application failovers within %s, and as many wait to start", limit, window), time.Time{}}
-		if old := &t.countdown; old.blocked == l.blocked && old.at.After(now) {
-			l.at = old.at
-		}
-		return l
-	}
-	next := eviction.NextFailover(v.hopTimes(), limit-waiting, window)
-	if next.After(now) {
-		l.at = next
-		l.blocked = blocked{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
-	} else if slices.Contains(v.past.failovers(), hop{t.cluster, now}) {
-		l.at = nextTry(now) // as a copy that starts would go round, too
-	}
-	return l
-}
-
-// unhealthyAndEvicted reports whether a target is evicted from for its health, and only waits for a permit or a destination.
-func unhealthyAndEvicted(t *target) bool {
-	return t.countdown.due && t.countdown.unhealthy()
-}
-
-// hopAgain is when one that others keep from starting looks again if nothing of them is heard.
-const hopAgain = 24 * time.Hour
-
-// hopTimes are when failovers started, oldest first.
-func (v *view) hopTimes() []time.Time {
-	times := lists.Of(v.past.failovers(), func(h hop) time.Time { return h.at })
-	slices.SortFunc(times, time.Time.Compare)
-	return times
-}
-
-// othersWait counts the failovers of other targets that are due, and wait for a permit or a destination.
-func (v *view) othersWait(except *target) (n int) {
-	for i := range v.targets {
-		if t := &v.targets[i]; t.cluster != except.cluster && unhealthyAndEvicted(t) {
-			n++
-		}
-	}
-	return n
-}
-
-// hopFreed has those that were one too many look again, because one of those before them starts, stays, or goes for a taint.
-func (ts targets) hopFreed(now time.Time) {
-	for i := range ts {
-		if l := &ts[i].countdown; l.blocked.reason == hopLimit && !l.due {
-			l.at = now
-		}
-	}
 }
 
 // coolingAt are the clusters that the binding was evicted from for its health less than the cool-down ago.
