@@ -8,6 +8,39 @@ import (
 	"leeward/messages"
 )
 
+// kind says of what kind a request is. Those of ResourceBindings and of ClusterResourceBindings are queued apart, each
+// kind for workers of its own. Source: Karmada's queues binding-eviction and cluster-binding-eviction. Requests
+// that no limit is meant for wait only while an admin holds them, and released ones for nothing.
+type kind uint8
+
+const (
+	namespaced kind = iota
+	clusterScoped
+	unlimited
+	released
+	kinds
+)
+
+// kindOf is the kind of a request, of a binding that an admin released or did not.
+func kindOf(r *messages.RequestEviction, isReleased bool) kind {
+	switch {
+	case isReleased:
+		return released
+	case r.Unlimited:
+		return unlimited
+	case r.Binding.Namespace() == "":
+		return clusterScoped
+	default:
+		return namespaced
+	}
+}
+
+// key names a request.
+type key struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
+}
+
 // node is a request, or a scope of requests: all of them, those of one kind, of a region, of a cluster. The request that is
 // permitted next is found by going down from the root to the most urgent child; the gates are asked at every node on
 // the way.

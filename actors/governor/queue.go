@@ -9,39 +9,6 @@ import (
 	"leeward/messages"
 )
 
-// kind says of what kind a request is. Those of ResourceBindings and of ClusterResourceBindings are queued apart, each
-// kind for workers of its own. Source: Karmada's queues binding-eviction and cluster-binding-eviction. Requests
-// that no limit is meant for wait only while an admin holds them, and released ones for nothing.
-type kind uint8
-
-const (
-	namespaced kind = iota
-	clusterScoped
-	unlimited
-	released
-	kinds
-)
-
-// kindOf is the kind of a request, of a binding that an admin released or did not.
-func kindOf(r *messages.RequestEviction, isReleased bool) kind {
-	switch {
-	case isReleased:
-		return released
-	case r.Unlimited:
-		return unlimited
-	case r.Binding.Namespace() == "":
-		return clusterScoped
-	default:
-		return namespaced
-	}
-}
-
-// key names a request.
-type key struct {
-	binding messages.BindingName
-	cluster messages.ClusterName
-}
-
 // queue holds the requests: those that limits are meant for under one root, by kind, region and cluster; the others, by
 // region and cluster, under a root for each kind.
 type queue struct {

@@ -7,13 +7,6 @@ import (
 	"leeward/messages"
 )
 
-// gate blocks requests.
-type gate interface {
-	// blocks says why and until when no request under a node may be permitted, and changes nothing; nil: the gate lets it
-	// pass.
-	blocks(now time.Time, n *node) *wait
-}
-
 // serve hands out permits: the kernel wakes the governor at the end of an instant, when all its requests are there.
 func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 	if g.states.judge(now, out) {
@@ -34,6 +27,13 @@ func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 	g.permits.record(now, out)
 	g.breakers.recordOpened(now, out)
 	g.explain(now, out)
+}
+
+// reconsider has everything tried again, and told again what it waits for.
+func (g *Governor) reconsider() {
+	g.queue.retryAll()
+	g.budgets.review()
+	g.queue.tellAll()
 }
 
 // permitAll permits all requests that every gate lets pass.
@@ -59,28 +59,6 @@ func (g *Governor) next(now time.Time, root *node) *node {
 		}
 	}
 	return nil
-}
-
-// ask asks the gates of one node in their order; the first that blocks it is the reason.
-func (g *Governor) ask(now time.Time, n *node) *wait {
-	for _, gate := range g.gatesOf(n) {
-		if why := gate.blocks(now, n); why != nil {
-			return why
-		}
-	}
-	return nil
-}
-
-// gatesOf are the gates that a node has to pass: what was released none, what no limit is meant for the holds.
-func (g *Governor) gatesOf(n *node) []gate {
-	switch n.kind() {
-	case released:
-		return nil
-	case unlimited:
-		return g.gates[:1]
-	default:
-		return g.gates[:]
-	}
 }
 
 // block has a node wait for what blocks it. A request that waits for a budget is told so: it may have waited for another
@@ -116,11 +94,4 @@ func (g *Governor) drop(k key) {
 	if g.queue.drop(k) {
 		g.budgets.dropped(k.binding)
 	}
-}
-
-// reconsider has everything tried again, and told again what it waits for.
-func (g *Governor) reconsider() {
-	g.queue.retryAll()
-	g.budgets.review()
-	g.queue.tellAll()
 }

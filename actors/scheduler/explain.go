@@ -55,7 +55,7 @@ func (s *Scheduler) Explain(now time.Time, b messages.BindingName) *Explanation 
 	}
 	if len(must) == 0 {
 		x.Decision = s.plans.plan(now, m, s.plans.request(m))
-		x.Plan = s.plans.planner.ExplainPlan(now, s.plans.request(m))
+		x.Plan = s.plans.planner.Explain(now, s.plans.request(m))
 		return x
 	}
 	d, n, first := s.plans.wayOut(now, m, must)
@@ -64,6 +64,6 @@ func (s *Scheduler) Explain(now time.Time, b messages.BindingName) *Explanation 
 		n, x.Decision = len(must), first
 	}
 	x.Without = slices.Clone(must[:n])
-	x.Plan = s.plans.planner.ExplainPlan(now, s.plans.without(m, must[:n]))
+	x.Plan = s.plans.planner.Explain(now, s.plans.without(m, must[:n]))
 	return x
 }

@@ -56,9 +56,9 @@ type ClusterExplained struct {
 // Unlimited is the Capacity of a cluster where nothing counts.
 const Unlimited = int64(-1)
 
-// ExplainPlan plans again, and tells what led to the decision. It asks what Plan asks, one affinity term after the other, and
+// Explain plans again, and tells what led to the decision. It asks what Plan asks, one affinity term after the other, and
 // reads what that leaves behind: a decision costs no more for it.
-func (p *Planner) ExplainPlan(now time.Time, r *Request) Explanation {
+func (p *Planner) Explain(now time.Time, r *Request) Explanation {
 	x := Explanation{Decision: p.Plan(now, r)}
 	rule := p.open(r)
 	defer p.end()
@@ -145,4 +145,12 @@ func (p *Planner) outline(a *attempt) division.Outline {
 		return p.divider.OutlineStatic(a.demand(), p.candidates)
 	}
 	return p.divider.Outline(a.demand(), p.candidates, a.rule.strategy == aggregated)
+}
+
+// Rejection says why a cluster does not fit a request; the reason is empty if it does.
+func (t *term) explain(v *messages.ClusterView) string {
+	if t.tiers[0] == nil {
+		return "its selector is invalid"
+	}
+	return t.tiers[0].Explain(v)
 }

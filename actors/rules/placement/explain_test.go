@@ -20,7 +20,7 @@ func TestExplanationAndDecisionAgree(t *testing.T) {
 	}
 }
 
-func FuzzExplainPlan(f *testing.F) {
+func FuzzExplain(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(1_000_000 + seed)
 	}
@@ -34,20 +34,17 @@ func explainedAgrees(t *testing.T, seed uint64) {
 	for range 5 {
 		r := w.request(pick(w.dice, placements...), w.clusters)
 		decided := w.planner.Plan(noon, r)
-		x := w.planner.ExplainPlan(noon, r)
+		x := w.planner.Explain(noon, r)
 		require.Equal(t, decided, x.Decision, "seed %d", seed)
 		require.Equal(t, decided, w.planner.Plan(noon, r), "seed %d: it changes nothing", seed)
-		requireAgreement(t, seed, w.planner.Explain(noon, r), &x)
+		requireAgreement(t, seed, &x)
 		w.disturb()
 	}
 }
 
 // requireAgreement demands that an explanation says of each cluster what the decision does.
-func requireAgreement(t *testing.T, seed uint64, first []placement.Rejection, x *placement.Explanation) {
+func requireAgreement(t *testing.T, seed uint64, x *placement.Explanation) {
 	t.Helper()
-	for i, c := range x.Terms[0].Clusters {
-		require.Equal(t, placement.Rejection{Cluster: c.Cluster, Reason: c.Refused}, first[i], "seed %d", seed)
-	}
 	for i := range x.Terms {
 		term := &x.Terms[i]
 		if term.Reason == "" {
@@ -111,7 +108,7 @@ func TestAnExplanationHasScoresWeightsAndTheDivision(t *testing.T) {
 		ReplicaSchedulingType: api.Divided, ReplicaDivisionPreference: api.Weighted, WeightPreference: &api.WeightPreference{DynamicWeight: "AvailableReplicas"},
 	}}
 	p := placement.NewPlanner(fleetOf(cluster("a", 9), cluster("b", 3), taintedNamed("c")), &messages.Settings{}, 0)
-	x := p.ExplainPlan(noon, workload(divided, 6, on("a", 2)))
+	x := p.Explain(noon, workload(divided, 6, on("a", 2)))
 	require.Empty(t, x.Decision.Reason)
 	require.Len(t, x.Terms, 1)
 	term := x.Terms[0]

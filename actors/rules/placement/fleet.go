@@ -41,9 +41,6 @@ const (
 	avoided       // by PreferNoSchedule
 )
 
-// maxClusters is what fits into a key.
-const maxClusters = 1 << slotBits
-
 // NewFleet returns a fleet without clusters.
 func NewFleet() *Fleet {
 	return &Fleet{capacity: newCapacity(), regionIDs: make(map[string]int32), era: 1}

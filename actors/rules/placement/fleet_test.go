@@ -136,11 +136,11 @@ func TestFleetKeepsTheOrderOfNames(t *testing.T) {
 		fleet.Put(cluster(fmt.Sprintf("m%02d", (i*37)%50), int64(i)))
 	}
 	planner := placement.NewPlanner(fleet, &messages.Settings{}, 0)
-	all := planner.Explain(noon, &placement.Request{})
+	all := refusals(planner, &placement.Request{})
 	require.Len(t, all, 50)
 	for i, r := range all {
-		require.Equal(t, messages.ClusterName(fmt.Sprintf("m%02d", i)), r.Cluster)
-		require.Empty(t, r.Reason)
+		require.Equal(t, messages.ClusterName(fmt.Sprintf("m%02d", i)), r.cluster)
+		require.Empty(t, r.reason)
 	}
 }
 

@@ -68,6 +68,20 @@ func spreading(s *api.ReplicaSchedulingStrategy, constraints ...api.SpreadConstr
 	return &api.Placement{ReplicaScheduling: s, SpreadConstraints: constraints}
 }
 
+// refusal is why a cluster does not fit; empty: it does.
+type refusal struct {
+	cluster messages.ClusterName
+	reason  string
+}
+
+// refusals judge every cluster by the term that is tried first.
+func refusals(p *placement.Planner, r *placement.Request) (all []refusal) {
+	for _, c := range p.Explain(noon, r).Terms[0].Clusters {
+		all = append(all, refusal{c.Cluster, c.Refused})
+	}
+	return all
+}
+
 func workload(p *api.Placement, replicas int32, previous ...api.TargetCluster) *placement.Request {
 	return &placement.Request{Placement: p, Workload: true, Replicas: replicas, Previous: previous}
 }

@@ -1,8 +1,7 @@
 package placement
 
 import (
-	"time"
-
+	"leeward/messages"
 	"leeward/messages/api"
 )
 
@@ -55,6 +54,21 @@ func (rs *rules) sweep() {
 
 type kind struct{ apiVersion, kind string }
 
+// unservedBy reports whether the cluster is known not to serve a kind.
+func unservedBy(v *messages.ClusterView, k kind) bool {
+	for i := range v.APIs {
+		if v.APIs[i].GroupVersion != k.apiVersion {
+			continue
+		}
+		for j := range v.APIs[i].Resources {
+			if v.APIs[i].Resources[j].Kind == k.kind {
+				return false
+			}
+		}
+	}
+	return len(v.APIs) > 0
+}
+
 // service says, by slot, which clusters are known not to serve a kind.
 type service struct {
 	unserved []bool
@@ -79,26 +93,4 @@ func (ss *services) unserved(k kind) []bool {
 	}
 	ss.fleet.catchUp(&s.seen, func(slot int32) { s.unserved[slot] = unservedBy(ss.fleet.views[slot], k) })
 	return s.unserved
-}
-
-// Takes reports whether a cluster fits a resource, by the affinity term in use, and has capacity for so many more
-// of its replicas.
-func (p *Planner) Takes(now time.Time, r *Request, more api.TargetCluster) bool {
-	slot := p.fleet.slot(more.Name, -1)
-	if slot < 0 {
-		return false
-	}
-	rule := p.open(r)
-	defer p.end()
-	a := p.attempt(now, r, rule, rule.firstTerm(r.Affinity, false))
-	if v, _ := p.verdict(&a, slot); v != fits || p.frozen(&a, slot) {
-		return false
-	}
-	if !a.Workload || more.Replicas == 0 {
-		return true
-	}
-	p.slots = append(p.slots[:0], slot)
-	p.needs = p.fleet.needs(r.Requirements, p.needs[:0])
-	p.holds = p.fleet.capacity.holds(p.slots, p.needs, p.holds[:0])
-	return p.holds[0] >= int64(more.Replicas)
 }

@@ -110,6 +110,6 @@ func TestFullClustersTakeNoMore(t *testing.T) {
 }
 
 func TestExplainOfAClusterThatIsReadyNamesNoTaint(t *testing.T) {
-	all := placement.NewPlanner(fleetOf(ready("False", cluster("a", 9))), &messages.Settings{}, 0).Explain(noon, workload(nil, 1))
-	require.Equal(t, []placement.Rejection{{Cluster: "a"}}, all)
+	all := refusals(placement.NewPlanner(fleetOf(ready("False", cluster("a", 9))), &messages.Settings{}, 0), workload(nil, 1))
+	require.Equal(t, []refusal{{"a", ""}}, all)
 }

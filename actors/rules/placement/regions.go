@@ -5,20 +5,6 @@ import (
 	"slices"
 )
 
-// region is a group of candidates that are in one region.
-type region struct {
-	name    string
-	id      int32
-	leader  key   // the best cluster
-	running bool  // some cluster has the resource
-	count   int64 // clusters
-	weight  int64
-	holds   int64 // of the clusters walked so far
-	score   int64 // of the same
-	walked  int64
-	settled bool
-}
-
 // chooseRegions keeps the best cluster of each of the best regions, then the best of their other
 // clusters, as far as the cluster constraint allows more. Capacity is not looked at again. All of this,
 // including that more regions than maxGroups of cluster exceed it, is as in Karmada.
@@ -116,42 +102,5 @@ func (p *Planner) clearPlaces() {
 	p.places = slices.Grow(p.places[:0], len(p.fleet.regionNames))[:len(p.fleet.regionNames)]
 	for i := range p.places {
 		p.places[i] = -1
-	}
-}
-
-func perGroup(replicas int32, groups int) int64 {
-	n := int64(max(1, groups))
-	return (int64(replicas) + n - 1) / n
-}
-
-// countHolding counts a cluster that has capacity for all replicas.
-func (g *region) countHolding(k key, replicas int64) {
-	if k.holds() >= replicas {
-		g.walked++
-		g.score += k.score()
-	}
-}
-
-// walk counts a cluster unless those before it are enough, in number and in capacity.
-func (g *region) walk(k key, clusters, replicas int64) {
-	if g.settled {
-		return
-	}
-	g.walked++
-	g.holds += k.holds()
-	g.score += k.score()
-	g.settled = g.walked >= clusters && g.holds >= replicas
-}
-
-// weigh rates a region: a thousand for each cluster that can take all replicas or, if they are divided,
-// for each replica of the region's share that it can take; plus the mean score of those clusters.
-func (g *region) weigh(duplicated bool, replicas int64) {
-	units := min(g.holds, replicas)
-	if duplicated {
-		units = g.walked
-	}
-	g.weight = 1000 * units
-	if g.walked > 0 {
-		g.weight += g.score / g.walked
 	}
 }

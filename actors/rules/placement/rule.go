@@ -1,8 +1,8 @@
 package placement
 
 import (
-	"math"
 	"slices"
+	"time"
 
 	"leeward/actors/rules/affinity"
 	"leeward/messages"
@@ -70,19 +70,6 @@ const (
 	byRegion
 	byNothingKnown
 )
-
-// bounds are how many groups a placement uses, at least and at most.
-type bounds struct{ min, max int }
-
-// noLimit is the upper bound where none is set.
-const noLimit = math.MaxInt32
-
-func boundsOf(c *api.SpreadConstraint, exact bool) bounds {
-	if exact && c.MaxGroups == 0 {
-		return bounds{c.MinGroups, noLimit}
-	}
-	return bounds{c.MinGroups, c.MaxGroups}
-}
 
 // compile makes a placement ready. A selector that is invalid selects nothing, as in Karmada;
 // admission does not let one pass.
@@ -239,4 +226,22 @@ func (r *rule) firstTerm(observed string, fresh bool) int {
 		return 0
 	}
 	return max(0, slices.IndexFunc(r.terms, func(t term) bool { return observed != "" && t.name == observed }))
+}
+
+// attempt is one request, tried with one term of its placement.
+type attempt struct {
+	*Request
+	now      time.Time
+	rule     *rule
+	term     *term
+	unserved []bool // by slot: the cluster is known not to serve the API
+	part     bool   // part of the replicas will do
+}
+
+// dividedByCapacity is how many replicas must find capacity on the clusters chosen.
+func (a *attempt) dividedByCapacity() int64 {
+	if a.Workload && a.rule.strategy.byCapacity() {
+		return int64(a.Replicas)
+	}
+	return 0
 }

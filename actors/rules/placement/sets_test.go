@@ -104,7 +104,7 @@ func TestAClusterWithoutCapacityForAllComponentsIsRejected(t *testing.T) {
 		{Reason: "cluster(s) did not have enough nodes for all components", Clusters: []messages.ClusterName{"e", "g"}},
 		{Reason: "cluster(s) did not have enough pods for all components", Clusters: []messages.ClusterName{"b"}},
 	}, d.Rejections)
-	require.Equal(t, "cluster(s) did not have enough pods for all components", p.Explain(noon, whole(job(), nil))[1].Reason)
+	require.Equal(t, "cluster(s) did not have enough pods for all components", refusals(p, whole(job(), nil))[1].reason)
 
 	d = p.Plan(noon, whole(job(), nil, on("a", 0)))
 	require.Equal(t, []string{"a"}, clustersOf(d.Targets), "what runs somewhere stays there")

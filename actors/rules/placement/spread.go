@@ -6,65 +6,7 @@ import (
 	"slices"
 
 	"leeward/actors/rules/division"
-	"leeward/messages"
-	"leeward/messages/api"
 )
-
-// grouping is one spread constraint other than cluster, and which of its groups each cluster is in: one
-// region, one provider, one value of a label, but as many zones as the cluster has.
-type grouping struct {
-	field  api.SpreadField
-	label  string
-	limits bounds
-	ids    map[string]int32
-	groups [][]int32 // by slot
-}
-
-// groupingsOf reads all constraints that form groups of clusters.
-func groupingsOf(constraints []api.SpreadConstraint) (all []grouping) {
-	for i := range constraints {
-		c := &constraints[i]
-		if c.SpreadByField == api.SpreadByCluster || c.SpreadByField == "" && c.SpreadByLabel == "" {
-			continue
-		}
-		all = append(all, grouping{field: c.SpreadByField, label: c.SpreadByLabel, limits: boundsOf(c, true), ids: make(map[string]int32)})
-	}
-	return all
-}
-
-// asks is "region asks for 2 regions".
-func (g *grouping) asks(n int) string {
-	if g.field == "" {
-		return fmt.Sprintf("%s asks for %d groups", g.label, n)
-	}
-	return fmt.Sprintf("%s asks for %d %ss", g.field, n, g.field)
-}
-
-// file notes which groups a cluster is in.
-func (g *grouping) file(slot int32, v *messages.ClusterView) {
-	g.groups[slot] = nil
-	for _, name := range g.namesOf(v) {
-		id, known := g.ids[name]
-		if !known {
-			id = int32(len(g.ids))
-			g.ids[name] = id
-		}
-		g.groups[slot] = append(g.groups[slot], id)
-	}
-}
-
-func (g *grouping) namesOf(v *messages.ClusterView) []string {
-	switch g.field {
-	case api.SpreadByRegion:
-		return []string{v.Region}
-	case api.SpreadByProvider:
-		return []string{v.Provider}
-	case api.SpreadByZone:
-		return v.Zones
-	default:
-		return []string{v.Labels[g.label]}
-	}
-}
 
 // chooseExactly keeps clusters that meet all spread constraints together, with capacity for all replicas that
 // are divided by capacity, unless part of them will do. Where the choice that Karmada makes does, it is that.
@@ -92,6 +34,24 @@ func (p *Planner) chooseRoughly(a *attempt) (problem string) {
 	default:
 		return "the spread constraints name neither cluster nor region"
 	}
+}
+
+// chooseClusters keeps the best clusters, as many as the constraint allows. Replicas that must be
+// divided must find capacity on them: if need be, the last of them give way to others with more.
+func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
+	if len(p.keys) < limits.min {
+		return fmt.Sprintf("spread constraint cluster asks for %d clusters, %d fit", limits.min, len(p.keys))
+	}
+	chosen := min(len(p.keys), limits.max)
+	if chosen <= 0 {
+		return fmt.Sprintf("spread constraint cluster allows no cluster: its maxGroups is %d", limits.max)
+	}
+	best(p.keys, chosen)
+	if a.rule.strategy != duplicated && !exchange(p.keys, chosen, int64(a.Replicas), a.part) && !a.part {
+		return fmt.Sprintf("no %d clusters have capacity for %d replicas", chosen, a.Replicas)
+	}
+	p.keys = p.keys[:chosen]
+	return ""
 }
 
 // meets reports whether the chosen clusters meet all constraints and have capacity for the replicas.
@@ -124,14 +84,6 @@ func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
 		p.keys = append(p.keys, p.spreader.keys[i])
 	}
 	return ""
-}
-
-// dividedByCapacity is how many replicas must find capacity on the clusters chosen.
-func (a *attempt) dividedByCapacity() int64 {
-	if a.Workload && a.rule.strategy.byCapacity() {
-		return int64(a.Replicas)
-	}
-	return 0
 }
 
 // cover gives replicas to further clusters until those that have any meet the lower bounds: one each, in

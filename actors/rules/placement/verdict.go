@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,64 +11,6 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 )
-
-// fitness says whether a cluster fits, and if not, why.
-type fitness uint8
-
-const (
-	fits fitness = iota
-	leaving
-	offAffinity
-	noProvider
-	noRegion
-	noZone
-	noLabel
-	noAPI
-	evicting
-	toLeave
-	cooling
-	starting
-	suspended
-	elsewhere
-	crowded
-	untolerated
-	outstayed
-	notReady
-	tooSmall
-)
-
-// reasons are Karmada's words; leaving, outstayed and others that it does not know are in its style.
-var reasons = [...]string{
-	fits:        "",
-	leaving:     "cluster(s) is being deleted",
-	offAffinity: "cluster(s) did not match the placement cluster affinity constraint",
-	noProvider:  "cluster(s) did not have provider property",
-	noRegion:    "cluster(s) did not have region property",
-	noZone:      "cluster(s) did not have zones property",
-	noLabel:     "cluster(s) did not have the label to spread by",
-	noAPI:       "cluster(s) did not have the API resource",
-	evicting:    "cluster(s) is in the process of eviction",
-	toLeave:     "cluster(s) was being drained or evicted from",
-	cooling:     "cluster(s) was evicted from recently because the application failed",
-	starting:    "cluster(s) was starting as many evicted workloads as its limit allows (%s)",
-	suspended:   "cluster(s) had dispatching suspended",
-	elsewhere:   "cluster(s) did not run a workload of the same affinity group",
-	crowded:     "cluster(s) ran a workload of the same anti-affinity group",
-	untolerated: "cluster(s) had untolerated taint {%s}",
-	outstayed:   "cluster(s) had a taint {%s} whose toleration has expired",
-	notReady:    "cluster(s) is not ready",
-	tooSmall:    "cluster(s) did not have enough %s for all components",
-}
-
-// attempt is one request, tried with one term of its placement.
-type attempt struct {
-	*Request
-	now      time.Time
-	rule     *rule
-	term     *term
-	unserved []bool // by slot: the cluster is known not to serve the API
-	part     bool   // part of the replicas will do
-}
 
 // verdict judges one cluster, last by its capacity for a set of components. For the verdicts on a taint it
 // returns the taint's index.
@@ -179,65 +120,12 @@ func (p *Planner) toleratesLoss(v *messages.ClusterView) bool {
 	return !p.ways.NeedsAPI || c == nil || c.Status != "True"
 }
 
-// unservedBy reports whether the cluster is known not to serve a kind.
-func unservedBy(v *messages.ClusterView, k kind) bool {
-	for i := range v.APIs {
-		if v.APIs[i].GroupVersion != k.apiVersion {
-			continue
-		}
-		for j := range v.APIs[i].Resources {
-			if v.APIs[i].Resources[j].Kind == k.kind {
-				return false
-			}
-		}
-	}
-	return len(v.APIs) > 0
-}
-
-// Rejection says why a cluster does not fit a request; the reason is empty if it does.
-type Rejection struct {
-	Cluster messages.ClusterName
-	Reason  string
-}
-
-// Explain judges every cluster, in the order of their names, with the term that Plan would try first.
-func (p *Planner) Explain(now time.Time, r *Request) []Rejection {
-	rule := p.open(r)
-	defer p.end()
-	a := p.attempt(now, r, rule, rule.firstTerm(r.Affinity, r.Fresh))
-	all := make([]Rejection, p.fleet.Len())
-	for slot := range all {
-		v, taint := p.verdict(&a, int32(slot))
-		view := p.fleet.views[slot]
-		c := p.causeOf(&misfit{slot: int32(slot), taint: int16(taint), verdict: v})
-		all[slot] = Rejection{Cluster: view.Name, Reason: c.String()}
-		if detail := a.term.explain(view); v == offAffinity && detail != "" {
-			all[slot].Reason += ": " + detail
-		}
-	}
-	return all
-}
-
-func (t *term) explain(v *messages.ClusterView) string {
-	if t.tiers[0] == nil {
-		return "its selector is invalid"
-	}
-	return t.tiers[0].Explain(v)
-}
-
 // cause is why some clusters do not fit.
 type cause struct {
 	verdict fitness
 	taint   corev1.Taint // without its time, so that it is alike on many clusters
 	scarce  string       // what there is too little of, or how many there may be
 	count   int          // of the clusters
-}
-
-// misfit is a cluster that does not fit. It is small, as every decision notes it, also one that succeeds.
-type misfit struct {
-	slot    int32
-	taint   int16 // that the verdict is about, -1 for others
-	verdict fitness
 }
 
 func (p *Planner) causeOf(m *misfit) cause {

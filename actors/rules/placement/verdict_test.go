@@ -62,7 +62,7 @@ func TestTargetsMayNeedTheirAPI(t *testing.T) {
 			p := placement.NewPlanner(fleetOf(serving(c.complete)), &messages.Settings{TargetsNeedTheirAPI: true}, 0)
 			r := workload(nil, 1, on("a", 1))
 			r.APIVersion, r.Kind = "apps/v1", "Deployment"
-			require.Equal(t, []placement.Rejection{{Cluster: "a", Reason: c.want}}, p.Explain(noon, r))
+			require.Equal(t, []refusal{{"a", c.want}}, refusals(p, r))
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestExplain(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			planner := plannerOver(test.view)
-			require.Equal(t, []placement.Rejection{{Cluster: "a", Reason: test.want}}, planner.Explain(noon, test.request))
+			require.Equal(t, []refusal{{"a", test.want}}, refusals(planner, test.request))
 			require.Equal(t, test.want == "", planner.Plan(noon, test.request).Reason != api.ReasonNoClusterFit)
 		})
 	}
@@ -151,9 +151,9 @@ func TestExplainSpeaksOfTheTermInUse(t *testing.T) {
 	planner := plannerOver(clusters(9, "a", "b")...)
 	const off = "cluster(s) did not match the placement cluster affinity constraint: not among the names"
 	r := workload(p, 1)
-	require.Equal(t, []placement.Rejection{{"a", ""}, {"b", off}}, planner.Explain(noon, r))
+	require.Equal(t, []refusal{{"a", ""}, {"b", off}}, refusals(planner, r))
 	r.Affinity = "second"
-	require.Equal(t, []placement.Rejection{{"a", off}, {"b", ""}}, planner.Explain(noon, r))
+	require.Equal(t, []refusal{{"a", off}, {"b", ""}}, refusals(planner, r))
 }
 
 func TestDiagnosisCountsReasonsInStableOrder(t *testing.T) {
@@ -197,7 +197,7 @@ func TestADeletedClusterKeepsWhatItsTaintWillEvict(t *testing.T) {
 			for _, name := range c.before {
 				r.Previous = append(r.Previous, api.TargetCluster{Name: name, Replicas: 1})
 			}
-			require.Equal(t, c.want, placement.NewPlanner(fleet, &c.settings, 1).Explain(noon, r)[0].Reason)
+			require.Equal(t, c.want, refusals(placement.NewPlanner(fleet, &c.settings, 1), r)[0].reason)
 		})
 	}
 }

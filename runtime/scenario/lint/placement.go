@@ -96,9 +96,9 @@ func unsatisfiable(u *unit, r *reporter) {
 			continue
 		}
 		var reasons []string
-		for _, c := range t.planner.Explain(world.Start, &t.request) {
-			if c.Reason != "" && len(reasons) < mostNames {
-				reasons = append(reasons, string(c.Cluster)+": "+c.Reason)
+		for _, c := range t.planner.Explain(world.Start, &t.request).Terms[0].Clusters {
+			if c.Refused != "" && len(reasons) < mostNames {
+				reasons = append(reasons, string(c.Cluster)+": "+c.Refused)
 			}
 		}
 		why := d.Message
