@@ -74,36 +74,6 @@ func (c *conditions) because() string {
 	return "Ready is not reported"
 }
 
-func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
-	if m.Type == api.ConditionReady && m.Observed {
-		c.observe(now, m, out)
-		return
-	}
-	c.conditionsReported(now, []*messages.ConditionReported{m}, out)
-}
-
-func (c *Cluster) conditionsReported(now time.Time, reports []*messages.ConditionReported, out *actors.Outbox) {
-	for _, m := range reports {
-		if m.Type == api.ConditionReady {
-			c.lease.word, c.observed = m, observation{}
-			c.probeAgain(now)
-		}
-	}
-	c.setConditions(now, reports, "", out)
-}
-
-func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by string, out *actors.Outbox) {
-	c.setConditions(now, []*messages.ConditionReported{m}, by, out)
-}
-
-// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge again, as in Karmada.
-func (c *Cluster) setConditions(now time.Time, reports []*messages.ConditionReported, by string, out *actors.Outbox) {
-	if c.conditions.take(now, c.name, reports, by, out) {
-		c.changed(now, false, out)
-		c.judging.reopen()
-	}
-}
-
 // take reports whether there is something new in reports. It takes one look at each condition and at each report: agents say how many
 // there are.
 func (c *conditions) take(now time.Time, cluster messages.ClusterName, reports []*messages.ConditionReported, by string, out *actors.Outbox) bool {

@@ -4,10 +4,7 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"leeward/actors"
-	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -18,34 +15,6 @@ type drain struct {
 	status *api.Drain
 	// asked is set where more than its count is new.
 	asked bool
-}
-
-// drainRequested begins a drain, or gives the one under way another deadline.
-func (c *Cluster) drainRequested(now time.Time, deadline time.Time, out *actors.Outbox) {
-	d := api.Drain{Since: metav1.Time{Time: now}}
-	if c.drain.status != nil {
-		d = *c.drain.status
-		d.Deadline, d.Missed = nil, false
-	}
-	if !deadline.IsZero() {
-		d.Deadline = &metav1.Time{Time: deadline}
-	}
-	c.drain = drain{status: &d, asked: true}
-	c.retaint(now, out)
-}
-
-// drainCancelled ends a drain, and the cordon that came with it.
-func (c *Cluster) drainCancelled(now time.Time, out *actors.Outbox) {
-	if c.drain.status == nil {
-		return
-	}
-	c.drain = drain{}
-	out.Record(&messages.DrainEnded{Cluster: c.name})
-	r := c.taints.revise()
-	for _, s := range taint.Draining(false) {
-		c.follow(now, r, s, "the drain was ended")
-	}
-	c.commit(now, r, out)
 }
 
 // news reports whether there is news of the drain while so many bindings remain: what left in an instant is told once.

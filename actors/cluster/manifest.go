@@ -97,6 +97,24 @@ func (c *Cluster) relabel(now time.Time, labels map[string]string, out *actors.O
 	c.judging.moved()
 }
 
+func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
+	if m.Type == api.ConditionReady && m.Observed {
+		c.observe(now, m, out)
+		return
+	}
+	c.conditionsReported(now, []*messages.ConditionReported{m}, out)
+}
+
+func (c *Cluster) conditionsReported(now time.Time, reports []*messages.ConditionReported, out *actors.Outbox) {
+	for _, m := range reports {
+		if m.Type == api.ConditionReady {
+			c.lease.word, c.observed = m, observation{}
+			c.probeAgain(now)
+		}
+	}
+	c.setConditions(now, reports, "", out)
+}
+
 func (c *Cluster) resourcesReported(now time.Time, s *api.ResourceSummary, out *actors.Outbox) {
 	if equality.Semantic.DeepEqual(c.resources, s) {
 		return

@@ -10,10 +10,16 @@ import (
 	"leeward/messages/api"
 )
 
-// observation is what probes find of Ready and does not count yet; without a word there is none.
-type observation struct {
-	word  *messages.ConditionReported
-	since time.Time
+func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by string, out *actors.Outbox) {
+	c.setConditions(now, []*messages.ConditionReported{m}, by, out)
+}
+
+// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge again, as in Karmada.
+func (c *Cluster) setConditions(now time.Time, reports []*messages.ConditionReported, by string, out *actors.Outbox) {
+	if c.conditions.take(now, c.name, reports, by, out) {
+		c.changed(now, false, out)
+		c.judging.reopen()
+	}
 }
 
 // restoreObservation takes over what was held back before a restart. Where timers do not last, it is as
@@ -88,4 +94,13 @@ func (c *Cluster) expireObservation(now time.Time, out *actors.Outbox) {
 	if due := c.observedDue(); !due.IsZero() && !due.After(now) {
 		c.settleObservation(now, out)
 	}
+}
+
+// wholeProbes is how long it takes until a probe finds that a time has passed since another.
+func (c *Cluster) wholeProbes(d time.Duration) time.Duration {
+	frequency := c.settings.ClusterStatusUpdateFrequency
+	if frequency <= 0 {
+		return d
+	}
+	return (d + frequency - 1) / frequency * frequency
 }

@@ -11,21 +11,6 @@ import (
 	"leeward/messages/api"
 )
 
-// probes are how a cluster without an agent answers. Most find what the one before found, and never come to
-// pass: only the next one that finds something else has an instant.
-type probes struct {
-	// lost is set while nothing gets through to the cluster.
-	lost bool
-	// at is when a probe finds what changed; zero: nothing did.
-	at time.Time
-}
-
-// notReachable is what probes find that get no answer. Source: Karmada's cluster status controller.
-var notReachable = &messages.ConditionReported{
-	Observed: true, Type: api.ConditionReady, Status: metav1.ConditionFalse,
-	Reason: reasonNotReachable, Message: "cluster is not reachable",
-}
-
 func (c *Cluster) contactLost(now time.Time, m *messages.ContactLost, out *actors.Outbox) {
 	if !c.probed {
 		c.leaseStale(m.RenewedAt, out)
@@ -78,13 +63,4 @@ func (c *Cluster) probe(now time.Time, out *actors.Outbox) {
 		return
 	}
 	c.observe(now, cmp.Or(c.lease.word, agentIsBack), out)
-}
-
-// wholeProbes is how long it takes until a probe finds that a time has passed since another.
-func (c *Cluster) wholeProbes(d time.Duration) time.Duration {
-	frequency := c.settings.ClusterStatusUpdateFrequency
-	if frequency <= 0 {
-		return d
-	}
-	return (d + frequency - 1) / frequency * frequency
 }

@@ -2,15 +2,16 @@ package cluster
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/taint"
-	"leeward/messages"
 	"leeward/messages/api"
 )
+
+// byGovernor takes NoExecute taints back during a blackout.
+var byGovernor = api.TaintCause{By: "governor", Because: "all clusters seem to be unreachable"}
 
 // Who puts taints on clusters.
 const (
@@ -82,30 +83,19 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 	return i
 }
 
-// commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
-// there and is there again is the same one: it keeps its place, its time unless people give it another, and its
-// cause unless another cause asks for it now. Only what a policy took from the system was gone, as in Karmada, where
-// two controllers write.
-func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
-	c.withhold(r)
-	before, adopted := c.taints.list, false
-	c.taints.removeGone(r, out)
-	changed := len(c.taints.list) < len(before)
-	for i := range r.taints {
-		if j := find(c.taints.list, &r.taints[i]); j >= 0 && !r.retimes(&c.taints.list[j], &r.taints[i]) {
-			adopted = c.taints.adopt(j, r.causes[i], out) || adopted
-			continue
+func sameID(a, b corev1.Taint) bool { return taint.Same(&a, &b) && a.Value == b.Value }
+
+// barred are those of the taints that no policy may remove.
+func barred(ways karmada.Ways, taints []corev1.Taint, causes []api.TaintCause) (barred []corev1.Taint) {
+	if ways.PoliciesRemoveAny() {
+		return nil
+	}
+	for i := range taints {
+		if causes[i].By != byPolicy {
+			barred = append(barred, taints[i])
 		}
-		c.taints.put(r.taints[i], r.causes[i])
-		out.Record(&messages.TaintAdded{Cluster: c.name, Taint: r.taints[i], Cause: r.causes[i]})
-		changed = true
 	}
-	if changed {
-		c.retainted(now, before, out)
-	}
-	if adopted {
-		c.tellTaints(false, out)
-	}
+	return barred
 }
 
 func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {
@@ -115,4 +105,27 @@ func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {
 		}
 	}
 	return cause
+}
+
+// withhold keeps the taints out, during a blackout, by which conditions would empty the cluster.
+// What people ask for stays, be it a taint, a drain or a deletion.
+func (r *revision) withhold() {
+	var kept []corev1.Taint
+	for i := range r.taints {
+		if !follows(&r.taints[i], r.causes[i].By) {
+			kept = append(kept, r.taints[i])
+		}
+	}
+	if len(kept) < len(r.taints) {
+		r.become(kept, func(*corev1.Taint) api.TaintCause { return byGovernor })
+	}
+}
+
+// follows reports whether a taint empties the cluster because of a condition: one of a policy, or that of the
+// system for Ready.
+func follows(t *corev1.Taint, by string) bool {
+	if t.Effect != corev1.TaintEffectNoExecute {
+		return false
+	}
+	return by == byPolicy || by == bySystem && (t.Key == api.TaintNotReady || t.Key == api.TaintUnreachable)
 }

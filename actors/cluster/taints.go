@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
-	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -61,6 +60,16 @@ func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 	c.commit(now, r, out)
 }
 
+// blackoutDeclared takes back what would empty the cluster, or asks policies and probes again what should.
+func (c *Cluster) blackoutDeclared(now time.Time, blind bool, out *actors.Outbox) {
+	if c.blackout == blind {
+		return
+	}
+	c.blackout = blind
+	c.judging.reopen()
+	c.retaint(now, out)
+}
+
 // carryOut does what the policies rule, in one change. What no policy asks for any more goes first, so
 // that others can put it back. Policies come before the system: what one of them takes from it, it puts
 // back.
@@ -76,17 +85,32 @@ func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.O
 	c.spare(spared, out)
 }
 
-// barred are those of the taints that no policy may remove.
-func barred(ways karmada.Ways, taints []corev1.Taint, causes []api.TaintCause) (barred []corev1.Taint) {
-	if ways.PoliciesRemoveAny() {
-		return nil
+// commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
+// there and is there again is the same one: it keeps its place, its time unless people give it another, and its
+// cause unless another cause asks for it now. Only what a policy took from the system was gone, as in Karmada, where
+// two controllers write.
+func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
+	if c.blackout {
+		r.withhold()
 	}
-	for i := range taints {
-		if causes[i].By != byPolicy {
-			barred = append(barred, taints[i])
+	before, adopted := c.taints.list, false
+	c.taints.removeGone(r, out)
+	changed := len(c.taints.list) < len(before)
+	for i := range r.taints {
+		if j := find(c.taints.list, &r.taints[i]); j >= 0 && !r.retimes(&c.taints.list[j], &r.taints[i]) {
+			adopted = c.taints.adopt(j, r.causes[i], out) || adopted
+			continue
 		}
+		c.taints.put(r.taints[i], r.causes[i])
+		out.Record(&messages.TaintAdded{Cluster: c.name, Taint: r.taints[i], Cause: r.causes[i]})
+		changed = true
 	}
-	return barred
+	if changed {
+		c.retainted(now, before, out)
+	}
+	if adopted {
+		c.tellTaints(false, out)
+	}
 }
 
 // spare says once of each taint that stays against a policy's will why it does.
@@ -167,29 +191,6 @@ func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Ou
 	c.refreshPreviews(now, out)
 }
 
-// relists reports whether the bindings of the cluster are looked at from time to time. Whatever changes
-// of the cluster, they are looked at then, too, and again a period later. Source: Karmada's taint manager,
-// which hears of every change of a cluster.
-func (c *Cluster) relists() bool { return c.ways().Relists() && !c.taints.listed.IsZero() }
-
-// look has the bindings of the cluster look at its NoExecute taints.
-func (c *Cluster) look(now time.Time, out *actors.Outbox) {
-	if !c.taints.listed.IsZero() {
-		c.taints.listed = now
-	}
-	c.tellTaints(true, out)
-}
-
-// tellTaints tells the bindings of the cluster of its NoExecute taints; news says whether that is a look.
-func (c *Cluster) tellTaints(news bool, out *actors.Outbox) {
-	m := c.taints.told(news)
-	for b := range c.subscribers.all() {
-		out.TellBinding(b, m)
-	}
-}
-
-func sameID(a, b corev1.Taint) bool { return taint.Same(&a, &b) && a.Value == b.Value }
-
 func sameTaint(a, b corev1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.TimeAdded.Equal(b.TimeAdded)
 }
@@ -239,4 +240,32 @@ func (c *Cluster) refuse(after []corev1.Taint, changes []policy.TaintChange) *me
 func sameRequest(f, before *messages.TaintingFailed) bool {
 	return before != nil && slices.Equal(f.Policies, before.Policies) &&
 		slices.EqualFunc(f.Add, before.Add, sameID) && slices.EqualFunc(f.Remove, before.Remove, sameID)
+}
+
+// drainRequested begins a drain, or gives the one under way another deadline.
+func (c *Cluster) drainRequested(now time.Time, deadline time.Time, out *actors.Outbox) {
+	d := api.Drain{Since: metav1.Time{Time: now}}
+	if c.drain.status != nil {
+		d = *c.drain.status
+		d.Deadline, d.Missed = nil, false
+	}
+	if !deadline.IsZero() {
+		d.Deadline = &metav1.Time{Time: deadline}
+	}
+	c.drain = drain{status: &d, asked: true}
+	c.retaint(now, out)
+}
+
+// drainCancelled ends a drain, and the cordon that came with it.
+func (c *Cluster) drainCancelled(now time.Time, out *actors.Outbox) {
+	if c.drain.status == nil {
+		return
+	}
+	c.drain = drain{}
+	out.Record(&messages.DrainEnded{Cluster: c.name})
+	r := c.taints.revise()
+	for _, s := range taint.Draining(false) {
+		c.follow(now, r, s, "the drain was ended")
+	}
+	c.commit(now, r, out)
 }
