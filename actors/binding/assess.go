@@ -142,7 +142,7 @@ func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took b
 	return took
 }
 
-// takeEvictionBack withdraws an eviction that is not committed, so that no client has seen it. Its cause still holds, and is held.
+// takeEvictionBack withdraws an eviction that is not committed, so that no client has seen it. Its cause continues, and an admin holds the eviction.
 func (b *Binding) takeEvictionBack(now time.Time, c messages.ClusterName, out *actors.Outbox) {
 	k, old := b.handover.task(c), b.copy(c)
 	if k == nil {

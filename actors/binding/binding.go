@@ -71,7 +71,7 @@ func (b *Binding) mention(now time.Time, out *actors.Outbox) {
 	})
 }
 
-// seekAgain has departures that needed no permit ask for one where they do now.
+// seekAgain has evictions that needed no permit ask for one where they do now.
 func (b *Binding) seekAgain(now time.Time, out *actors.Outbox) {
 	if b.returnPermits(out) {
 		b.ask(now, out)
@@ -90,7 +90,7 @@ func (b *Binding) returnPermits(out *actors.Outbox) bool {
 }
 
 // retarget makes the result what the scheduler chose: kept targets stay in their places with all that
-// is known of them, new ones follow. Clusters hear who came and who left.
+// is known of them, new ones follow. Clusters hear which bindings come and which go.
 func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 	kept := b.targets[:0]
 	for i := range b.targets {

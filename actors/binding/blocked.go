@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// The holds that no placement ends.
+// The reasons that no placement ends.
 var (
 	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
 	noAnnotation = blocked{reason: "NoAppliedPlacement", message: "the applied placement is not recorded, so its tolerations are not known"}
@@ -17,7 +17,7 @@ var (
 	notScheduled = blocked{reason: "NotScheduled", message: "the scheduler does not place this binding, so there is no new placement"}
 )
 
-// evictionDelayed says what a departure waits for before it is permitted.
+// evictionDelayed says what an eviction waits for before it is permitted.
 func (v *view) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) {
 	if t := v.targets.of(m.Cluster); t != nil && t.countdown.requested {
 		v.block(t, blocked{reason: m.Reason, message: m.Message, until: m.Until}, nil, out)
@@ -25,7 +25,7 @@ func (v *view) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) 
 }
 
 // block notes why the eviction from a target may not start, and records it when the reason is new. In the instant of
-// a restart not all is known yet that may hold it.
+// a restart not all is known yet that may block it.
 func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out *actors.Outbox) {
 	if t.countdown.blocked == why || v.restoring && why == (blocked{}) {
 		return
@@ -67,7 +67,7 @@ func (v *view) sought(t *target) bool {
 	return false
 }
 
-// putOff makes a departure wait for its time and says so, if that is news.
+// putOff makes an eviction wait for its time and says so, if that is news.
 func (v *view) putOff(t *target, next countdown, out *actors.Outbox) {
 	why := next.blocked
 	next.blocked = t.countdown.blocked

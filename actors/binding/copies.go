@@ -42,7 +42,7 @@ type copyState struct {
 // copies are what the binding told members, and what they report.
 type copies []copyState
 
-// staysServing reports whether something serves where the binding has no leave to go.
+// staysServing reports whether something serves on a target from which no eviction is permitted.
 func (v *view) staysServing() bool {
 	return slices.ContainsFunc(v.targets, func(t target) bool { return !t.countdown.permitted && v.serving(t.cluster) > 0 })
 }

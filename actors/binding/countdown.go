@@ -13,12 +13,12 @@ import (
 	"leeward/messages/api"
 )
 
-// leaveForTaints reports whether a departure for a taint waits for a destination.
-func (ts targets) leaveForTaints() bool {
+// awaitsForTaint reports whether an eviction for a taint waits for a destination.
+func (ts targets) awaitsForTaint() bool {
 	return slices.ContainsFunc(ts, func(t target) bool { return t.countdown.awaits() && !t.countdown.unhealthy() })
 }
 
-// soonest is why and when the binding must leave a target: for its taints or for its health,
+// soonest is why and when the binding is evicted from a target: for its taints or for its health,
 // whichever comes first. news is set where the taints changed.
 func (v *view) soonest(now time.Time, t *target, news bool) countdown {
 	byTaint, byHealth := v.taintCountdown(now, t), v.healthCountdown(now, t)
@@ -121,8 +121,8 @@ func (ts targets) seek() bool {
 	return false
 }
 
-// leaving are the targets whose departure waits for a destination, the earliest deadline first: those that have leave to
-// go, and those that are to ask for it.
+// leaving are the targets from which an eviction waits for a destination, the earliest deadline first: those with a permit, and
+// those that will ask for one.
 func (v *view) leaving() (leaving, seeking []messages.ClusterName) {
 	if v.ways().EvictsToNowhere() {
 		return nil, nil

@@ -70,7 +70,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 // bound is the budget that lets nothing go along with what leaves for its taint; nil: there is none, or nothing that serves
 // would go immediately. A permit is for one cluster: it takes nothing away on others, which were not judged.
 func (d *disruption) bound(v *view) *messages.Budget {
-	if !d.budgeted(v) || !v.targets.leaveForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesDirectly() {
+	if !d.budgeted(v) || !v.targets.awaitsForTaint() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesDirectly() {
 		return nil
 	}
 	for i := range d.budgets {
@@ -193,15 +193,15 @@ func (v *view) expected() (all int64) {
 	return max(all, int64(v.spec.Replicas))
 }
 
-// permits reports whether the governor may have something against a departure. Its limits are meant for taints,
+// permits reports whether an eviction needs a permit of the governor. Its limits are meant for taints,
 // which strike many workloads together; one that is evicted for its health asks only while people hold any eviction. Where nothing
-// can hold a departure back, the two messages of a permit are spared, and the instant has one round less. Without the
+// can block an eviction, the two messages of a permit are spared, and the instant has one round less. Without the
 // need for a destination its order matters all the same: tasks are written in the order of permits.
 func (d *disruption) permits(v *view, unhealthy bool) bool {
 	return v.heard&held != 0 || !unhealthy && (v.ways().EvictsToNowhere() || v.settings.LimitsEvictions() || d.budgeted(v))
 }
 
-// obstructed is the hold for an obstacle, with the budget or the time that it is about.
+// obstructed is why an eviction is blocked by an obstacle, with the budget or the time that it is about.
 func (d *disruption) obstructed(v *view, now time.Time, o *messages.Obstacle) blocked {
 	why := blocked{reason: o.Reason, message: o.Message}
 	if g := d.bound(v); g != nil && o.Reason == api.ReasonBudgetSpent {
@@ -211,7 +211,7 @@ func (d *disruption) obstructed(v *view, now time.Time, o *messages.Obstacle) bl
 	return v.rests(now, why)
 }
 
-// lapses reports whether leave to go that is not used is void when the instant is over: what allows it now may not
+// lapses reports whether a permit that is not used is void when the instant is over: what allows the eviction now may not
 // later. A permit that the governor did not give lasts.
 func (d *disruption) lapses(v *view) bool {
 	for i := range v.targets {

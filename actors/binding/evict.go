@@ -29,7 +29,7 @@ func (b *Binding) reconsiderAll(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// reconsider recomputes when the binding must leave one target. news is set where the taints changed;
+// reconsider recomputes when the binding is evicted from one target. news is set where the taints changed;
 // other changes are noticed at the next re-list of the cluster, if there is one.
 func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Outbox) {
 	next := b.soonest(now, t, news)
@@ -79,12 +79,12 @@ func (b *Binding) replaceCountdown(now time.Time, t *target, next countdown, out
 	}
 }
 
-// stopCountdown ends a countdown or a departure that is not under way yet.
+// stopCountdown ends a countdown, or an eviction that is due and has not started.
 func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *actors.Outbox) {
 	old := t.countdown
 	t.countdown = countdown{blocked: old.blocked}
 	stops := !old.at.IsZero() || old.blocked != blocked{} && held == blocked{} && !b.restoring
-	if stops { // which ends what was held, too
+	if stops { // which ends what was blocked, too
 		t.countdown.blocked = blocked{}
 	}
 	if stops && (!b.restoring || old.due || old.blocked != blocked{}) { // restored says what became of a countdown at a restart
@@ -121,12 +121,12 @@ func (b *Binding) evictDue(now time.Time, out *actors.Outbox) {
 // fallDue starts the way out of a target whose deadline has come.
 func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
 	if !t.countdown.unhealthy() || !b.tooSoon(now, t, out) {
-		b.depart(now, t, out)
+		b.proceed(now, t, out)
 	}
 }
 
-// depart goes on with a departure that is due: with a permit of the governor, or by itself.
-func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
+// proceed goes on with an eviction that is due: with a permit of the governor, or by itself.
+func (b *Binding) proceed(now time.Time, t *target, out *actors.Outbox) {
 	t.countdown.due = true
 	unhealthy := t.countdown.unhealthy()
 	switch {
@@ -168,7 +168,7 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	b.reassess()
 }
 
-// destinationFound asks for leave to go where there is somewhere to go by now.
+// destinationFound asks for a permit where there is a destination by now.
 func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, out *actors.Outbox) {
 	if m.Request != b.request.number {
 		return
@@ -176,7 +176,7 @@ func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, 
 	for _, c := range m.Clusters {
 		if t := b.targets.of(c); t != nil && t.countdown.seeking {
 			t.countdown.seeking = false
-			b.depart(now, t, out)
+			b.proceed(now, t, out)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (b *Binding) releaseBlocked(now time.Time, out *actors.Outbox) {
 			b.permitted(now, t, out)
 		case l.seeking:
 			l.seeking = false
-			b.depart(now, t, out)
+			b.proceed(now, t, out)
 		}
 	})
 }
@@ -225,7 +225,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.handover.task(c).GracefulEvictionTask, Grounds: t.countdown.grounds})
 }
 
-// considerTaints says whether the binding, which stays on a target, would have to leave it for taints that
+// considerTaints says whether the binding, which stays on a target, would be evicted from it for taints that
 // it has not, by the rules by which it would. Nothing changes.
 func (b *Binding) considerTaints(now time.Time, m *messages.ConsiderTaints, out *actors.Outbox) {
 	b.heard |= considered

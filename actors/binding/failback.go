@@ -40,7 +40,7 @@ func (d *declared) failsBack() bool {
 	return f != nil && f.Cluster != nil && f.Cluster.Failback != nil && f.Cluster.Failback.Mode == api.FailbackAutomatic
 }
 
-// apply begins or ends the time for which an earlier group, or a cluster of home, must stay able to take
+// apply begins or ends the time for which an earlier group, or a preferred cluster, must stay able to take
 // what is to return.
 func (f *failback) apply(v *view, now time.Time, m *messages.ReturnJudged, out *actors.Outbox) {
 	if m.Cluster != "" {
@@ -153,7 +153,7 @@ func (f *failback) drop(v *view, out *actors.Outbox) {
 	out.Record(&messages.FailbackCancelled{Binding: v.name})
 }
 
-// shareJudged begins or ends the time for which a cluster of home must stay able to take its share.
+// shareJudged begins or ends the time for which a preferred cluster must stay able to take its share.
 func (f *failback) shareJudged(v *view, now time.Time, m *messages.ReturnJudged, out *actors.Outbox) {
 	s := f.share(m.Cluster)
 	switch {
@@ -181,7 +181,7 @@ func (f *failback) share(c messages.ClusterName) *preferred {
 // mayReturn reports whether anything of the workload may go back to where it was.
 func (d *declared) mayReturn() bool { return d.failsBack() || d.judges() }
 
-// stabilization is how long a cluster of home must be able to take its share: no time where only an old copy
+// stabilization is how long a preferred cluster must be able to take its share: no time where only an old copy
 // that runs anyway is judged.
 func (d *declared) stabilization() time.Duration {
 	if f := d.spec.Failover; f != nil && f.Cluster != nil && f.Cluster.Failback != nil {

@@ -17,7 +17,7 @@ type past struct {
 	// of for their sake.
 	hops    []hop
 	cooling []messages.ClusterName
-	// left are the latest departures that were over in no time, where the binding may return in none.
+	// left are the latest evictions that ended in the instant in which they began, where the binding may return in that instant, too.
 	left []hop
 	// shown are the evictions that the status had at a restart, for the instant of it.
 	shown []api.Eviction
@@ -29,7 +29,7 @@ type hop struct {
 	at   time.Time
 }
 
-// Reasons of holds that time ends.
+// Reasons that time ends.
 const (
 	hopLimit    = "HopLimit"
 	coolingDown = "CoolingDown"
@@ -129,7 +129,7 @@ func (v *view) keepClear(now time.Time) []messages.ClusterName {
 	return v.past.cooling
 }
 
-// rests says of a departure without a destination that clusters cool down, and until when, if they do.
+// rests says of an eviction without a destination that clusters cool down, and until when, if they do.
 func (v *view) rests(now time.Time, why blocked) blocked {
 	if at := v.coolsAt(now); !at.IsZero() {
 		return blocked{coolingDown, why.message, at}

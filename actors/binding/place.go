@@ -35,7 +35,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 	b.reassess()
 }
 
-// blockAwaiting notes which departures wait for a destination. Their permits end.
+// blockAwaiting notes which evictions wait for a destination. Their permits end.
 func (b *Binding) blockAwaiting(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	lapses := len(m.Held) > 0 && b.disruption.lapses(&b.view)
 	for _, c := range m.Held {

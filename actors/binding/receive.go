@@ -70,7 +70,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	}
 	if b.disruption != nil {
 		b.disruption.renew(&b.view)
-		if b.targets.leaveForTaints() && b.disruption.alone != b.disruption.goingAlone(&b.view) {
+		if b.targets.awaitsForTaint() && b.disruption.alone != b.disruption.goingAlone(&b.view) {
 			b.ask(now, out)
 		}
 		b.disruption.tell(&b.view, out)
@@ -78,7 +78,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	out.WakeAt(b.nextDeadline(now))
 }
 
-// woken does what has fallen due: claims to weigh, clusters to leave, tasks that end.
+// woken does what has fallen due: claims to weigh, evictions, tasks that end.
 func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	if b.restoring {
 		b.restored(now, out)

@@ -109,7 +109,7 @@ func (b *Binding) update(now time.Time, next api.BindingSpec, also string, out *
 	if b.failback != nil && !b.failback.at.IsZero() && !b.failsBack() {
 		b.failback.drop(&b.view, out)
 	}
-	b.reconsiderAll(now, out) // before the scheduler hears of who leaves
+	b.reconsiderAll(now, out) // before the scheduler hears which evictions wait
 	b.ask(now, out)
 	if slices.Contains(changed, "suspension") {
 		b.syncCopies(out)

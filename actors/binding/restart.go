@@ -110,7 +110,7 @@ func (b *Binding) adoptCopies(recovered bool, out *actors.Outbox) {
 	}
 }
 
-// restoreBlocked takes over what was said of targets that are not left yet. Holds for the pace follow from the
+// restoreBlocked takes over what was said of evictions that are blocked. What blocks one for the pace follows from the
 // history.
 func (v *view) restoreBlocked(s *api.BindingStatus) {
 	if !v.restoring {

@@ -10,7 +10,7 @@ import (
 	"leeward/messages/api"
 )
 
-// returnDue asks to return, once the earlier group, or a cluster of home, has been able to take the workload
+// returnDue asks to return, once the earlier group, or a preferred cluster, has been able to take the workload
 // for long enough.
 func (b *Binding) returnDue(now time.Time, out *actors.Outbox) {
 	if at := b.failback.returnsAt(); at.IsZero() || at.After(now) {
@@ -26,7 +26,7 @@ func (b *Binding) returnDue(now time.Time, out *actors.Outbox) {
 	b.ask(now, out)
 }
 
-// askFor asks for a share of home, unless its old copy is the worse one.
+// askFor asks for a preferred share, unless its old copy is the worse one.
 func (b *Binding) askFor(s *preferred, out *actors.Outbox) {
 	s.asked = true
 	if !s.kept || b.strategy() != api.ReconnectKeepHealthiest {
@@ -39,7 +39,7 @@ func (b *Binding) askFor(s *preferred, out *actors.Outbox) {
 	}
 }
 
-// readyInPlaceOf counts the replicas ready that would go for a share of home.
+// readyInPlaceOf counts the ready replicas that would end for a preferred share.
 func (f *failback) readyInPlaceOf(v *view, s *preferred) (ready int32) {
 	home := make([]api.TargetCluster, len(f.shares))
 	for i := range home {

@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// preservation are the values that a departure for some reason takes along.
+// preservation are the values that an eviction for some reason takes along.
 func (d *declared) preservation(reason string) []api.StatePreservationRule {
 	f := d.spec.Failover
 	if f == nil || !d.settings.StatefulFailoverInjection {
@@ -51,7 +51,7 @@ func (v *view) preserved(cluster messages.ClusterName, reason string) (map[strin
 	return labels, nil
 }
 
-// stateless holds a departure back whose state cannot be read, where it may not go without.
+// stateless blocks an eviction whose state cannot be read, where it may not start without.
 func (v *view) stateless(t *target, reason string) blocked {
 	if !v.ways().WaitsForState() {
 		return blocked{}

@@ -16,7 +16,7 @@ type target struct {
 	replicas int32
 	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
 	keeps int32
-	// countdown is why and when the binding must leave. It is looked at with every message.
+	// countdown is why and when the binding is evicted. It is looked at with every message.
 	countdown countdown
 	// components are those of a whole set, as last scheduled; nil: there are replicas, or nothing to count.
 	components *api.TargetComponents
@@ -32,7 +32,7 @@ type target struct {
 // countdown is why and when a binding is evicted from a cluster, and how far that is. The deadline is a fact,
 // computed again from the taints and tolerations at every change.
 type countdown struct {
-	// at is when the binding must leave; zero: never. It is due from then on.
+	// at is when the eviction is due; zero: never. It is due from then on.
 	at      time.Time
 	due     bool
 	grounds messages.Grounds
@@ -42,7 +42,7 @@ type countdown struct {
 	blocked                              blocked
 }
 
-// deadline is when to look again; a departure that is due waits for others, not for time.
+// deadline is when to look again; an eviction that is due waits for others, not for time.
 func (l *countdown) deadline() time.Time {
 	if l.due {
 		return time.Time{}
@@ -56,7 +56,7 @@ func (l *countdown) awaits() bool { return l.permitted || l.seeking }
 // unhealthy reports whether the target is evicted from for the health of its copy.
 func (l *countdown) unhealthy() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
 
-// blocked is why a departure may not take place yet, in one word and in a sentence, and until when, where time
+// blocked is why an eviction may not start yet, in one word and in a sentence, and until when, where time
 // ends it.
 type blocked struct {
 	reason, message string

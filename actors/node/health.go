@@ -21,7 +21,7 @@ func (n *Node) assess(now time.Time, out *actors.Outbox) {
 	if n.object == nil {
 		return
 	}
-	var c change
+	var c taintChanges
 	n.restarted(now, h, out)
 	n.disruption(now, h, out)
 	n.strip(now, &c)

@@ -15,13 +15,13 @@ import (
 // failure are the keys of the failure taints: what the Ready condition of a node asks for, with the effect NoExecute.
 var failure = []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}
 
-// change collects what the API server is asked to change.
-type change struct {
+// taintChanges collects what the API server is asked to change.
+type taintChanges struct {
 	add, remove        []corev1.Taint
 	whyAdd, whyRemoved []string
 }
 
-func (c *change) ask(node messages.NodeName, out *actors.Outbox) {
+func (c *taintChanges) ask(node messages.NodeName, out *actors.Outbox) {
 	if len(c.add)+len(c.remove) > 0 {
 		out.TellAPIServer(&messages.ChangeTaints{
 			Node: node, Add: c.add, Remove: c.remove, Because: slices.Concat(c.whyAdd, c.whyRemoved),
@@ -30,7 +30,7 @@ func (c *change) ask(node messages.NodeName, out *actors.Outbox) {
 }
 
 // keepNoSchedule has the NoSchedule taints say what conditions and cordon say.
-func (n *Node) keepNoSchedule(c *change) {
+func (n *Node) keepNoSchedule(c *taintChanges) {
 	if n.asked.noSchedule {
 		return
 	}
@@ -42,7 +42,7 @@ func (n *Node) keepNoSchedule(c *change) {
 
 // keepNoExecute does what the Ready condition asks for, if it is time to look. A node that changes its zone leaves the queue of the old one in
 // any case.
-func (n *Node) keepNoExecute(now time.Time, h heard, c *change, out *actors.Outbox) {
+func (n *Node) keepNoExecute(now time.Time, h heard, c *taintChanges, out *actors.Outbox) {
 	if n.queue.told && n.queue.zone != n.zone {
 		n.dequeue(out)
 	}
@@ -105,7 +105,7 @@ func (n *Node) tainted() bool {
 }
 
 // strip takes all failure taints off, whatever Ready asks for. Where a change is on its way, it waits for what that comes to.
-func (n *Node) strip(now time.Time, c *change) {
+func (n *Node) strip(now time.Time, c *taintChanges) {
 	if n.strips == "" || n.asked.noExecute {
 		return
 	}
@@ -127,7 +127,7 @@ func (n *Node) known() []string {
 }
 
 // remove asks for the removal of those NoExecute taints that the node has.
-func (n *Node) remove(keys []string, because string, c *change) {
+func (n *Node) remove(keys []string, because string, c *taintChanges) {
 	for _, key := range keys {
 		if n.find(key) < 0 {
 			continue

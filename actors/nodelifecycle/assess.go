@@ -15,7 +15,7 @@ func (l *Lifecycle) assess(out *actors.Outbox) {
 	if len(d.Zones) == 0 {
 		return
 	}
-	full := !slices.ContainsFunc(d.Zones, func(v nodelife.Verdict) bool { return v.State != nodelife.FullDisruption })
+	full := !slices.ContainsFunc(d.Zones, func(v nodelife.ZoneState) bool { return v.State != nodelife.FullDisruption })
 	enters, leaves := d.Entered, l.disrupted && !full
 	if l.rules.Period <= 0 && full != l.disrupted {
 		enters = full
@@ -31,7 +31,7 @@ func (l *Lifecycle) assess(out *actors.Outbox) {
 
 // limitAll sets the rate of every zone when disruption begins or ends. Kubernetes compares states of zones, and forgets the other ones where
 // a new zone ends the disruption, or where the last zone that was not disrupted is deleted.
-func (l *Lifecycle) limitAll(zones []nodelife.Verdict, full bool) {
+func (l *Lifecycle) limitAll(zones []nodelife.ZoneState, full bool) {
 	for i := range zones {
 		v := &zones[i]
 		if v.Limited, v.Rate = true, 0; !full {
@@ -40,7 +40,7 @@ func (l *Lifecycle) limitAll(zones []nodelife.Verdict, full bool) {
 	}
 }
 
-func nameOf(v *nodelife.Verdict) messages.ZoneName { return messages.ZoneName(v.Zone.String()) }
+func nameOf(v *nodelife.ZoneState) messages.ZoneName { return messages.ZoneName(v.Zone.String()) }
 
 // seen are all zones with their counts; the verdicts on them come in the order of zones.
 func (l *Lifecycle) seen() []nodelife.Seen {
@@ -56,7 +56,7 @@ func (l *Lifecycle) seen() []nodelife.Seen {
 }
 
 // become takes over the new state of a zone, and tells it its rate. That a new zone is Normal is no news.
-func (l *Lifecycle) become(v *nodelife.Verdict, out *actors.Outbox) {
+func (l *Lifecycle) become(v *nodelife.ZoneState, out *actors.Outbox) {
 	name := nameOf(v)
 	z := l.zones[name]
 	if v.Changed && (z.state != nodelife.Initial || v.State != nodelife.Normal) {

@@ -19,8 +19,8 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// verdict is why a pod is evicted, and since when it is due; without a toleration it does not tolerate the taint.
-type verdict struct {
+// cause is why a pod is evicted, and since when it is due; without a toleration it does not tolerate the taint.
+type cause struct {
 	taint      corev1.Taint
 	toleration *corev1.Toleration
 	deadline   time.Time
@@ -36,7 +36,7 @@ type attempt struct {
 	retry time.Time
 	// blocked is why the Eviction API has refused it; it waits for the budget.
 	blocked string
-	why     verdict
+	why     cause
 }
 
 func (a *attempt) running() bool { return a.step != "" }
@@ -108,8 +108,8 @@ func (e *Eviction) assessExactly(now time.Time, out *actors.Outbox) {
 }
 
 // why names the taint and the toleration that decided.
-func (e *Eviction) why(v *taint.Tolerance) verdict {
-	w := verdict{taint: e.taints[v.Taint], deadline: v.At}
+func (e *Eviction) why(v *taint.Tolerance) cause {
+	w := cause{taint: e.taints[v.Taint], deadline: v.At}
 	if v.Toleration >= 0 {
 		w.toleration = &e.object.Spec.Tolerations[v.Toleration]
 	}
@@ -164,7 +164,7 @@ func (e *Eviction) stop(out *actors.Outbox) {
 }
 
 // begin starts to evict the pod.
-func (e *Eviction) begin(why verdict, out *actors.Outbox) {
+func (e *Eviction) begin(why cause, out *actors.Outbox) {
 	e.timer, e.handled = timer{}, true
 	e.attempt = attempt{number: e.attempt.number, why: why}
 	e.try(out)
@@ -222,7 +222,7 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 }
 
 // evict asks the Eviction API to mark and delete the pod.
-func (e *Eviction) evict(why *verdict, out *actors.Outbox) {
+func (e *Eviction) evict(why *cause, out *actors.Outbox) {
 	out.TellAPIServer(&messages.EvictPod{
 		Pod: e.name, UID: e.object.UID, Attempt: e.attempt.number, Unready: true, Reason: disruption, Message: e.disruption(why),
 	})
@@ -253,7 +253,7 @@ func (e *Eviction) answered(m *messages.PodEvictionAnswered, out *actors.Outbox)
 const disruption = "DeletionByTaintManager"
 
 // disruption is the message of that condition.
-func (e *Eviction) disruption(why *verdict) string {
+func (e *Eviction) disruption(why *cause) string {
 	if e.rules.NamesTaint {
 		return "deleted because of the taint " + taint.String(&why.taint)
 	}

@@ -70,7 +70,7 @@ type Eviction struct {
 // timer is an eviction that is due at an instant; without one there is none.
 type timer struct {
 	at  time.Time
-	why verdict
+	why cause
 }
 
 // New returns a pod that knows nothing yet; its first message is PodStored.

@@ -311,7 +311,7 @@ type Eviction struct {
 	Until *metav1.MicroTime `json:"until,omitempty"`
 }
 
-// FailoverRecord is one departure from a cluster.
+// FailoverRecord is one eviction from a cluster.
 type FailoverRecord struct {
 	FromCluster string `json:"fromCluster"`
 	// ToClusters took over, with the replicas that each has for it.

@@ -9,7 +9,7 @@ import (
 // Remembered is how many departures a binding's history keeps of each reason.
 const Remembered = 16
 
-// Remember returns the history with a new departure; beyond Remembered, the oldest of its reason goes.
+// Remember returns the history with a new eviction; beyond Remembered, the oldest of its reason goes.
 func Remember(history []api.FailoverRecord, r api.FailoverRecord) []api.FailoverRecord {
 	alike := 1
 	for i := range history {

@@ -113,8 +113,8 @@ type Seen struct {
 	Count  Count
 }
 
-// Verdict is the new state of one zone.
-type Verdict struct {
+// ZoneState is the new state of one zone.
+type ZoneState struct {
 	Zone  Zone
 	State State
 	// Changed is set where the state is another one, Limited where Rate is the new rate of the zone's limiter.
@@ -129,7 +129,7 @@ type Disruption struct {
 	// Left: every zone was fully disrupted and one no longer is. Each node's probe time becomes now: a fresh grace period for those not yet Unknown.
 	Left bool
 	// Zones are in the order of zones.
-	Zones []Verdict
+	Zones []ZoneState
 }
 
 // Assess returns what follows from the counts of all zones. Zones without nodes are not among them.
@@ -137,7 +137,7 @@ func Assess(zones []Seen, l Limits) Disruption {
 	var d Disruption
 	all, were := true, true
 	for _, z := range zones {
-		v := Verdict{Zone: z.Zone, State: StateOf(z.Count, l.Threshold)}
+		v := ZoneState{Zone: z.Zone, State: StateOf(z.Count, l.Threshold)}
 		v.Changed = v.State != z.Before
 		all = all && v.State == FullDisruption
 		were = were && z.Before == FullDisruption
@@ -155,6 +155,6 @@ func Assess(zones []Seen, l Limits) Disruption {
 			v.Rate = 0
 		}
 	}
-	slices.SortFunc(d.Zones, func(a, b Verdict) int { return a.Zone.Compare(b.Zone) })
+	slices.SortFunc(d.Zones, func(a, b ZoneState) int { return a.Zone.Compare(b.Zone) })
 	return d
 }

@@ -97,47 +97,47 @@ func TestDisruption(t *testing.T) {
 			{Zone: a, Before: before, Count: nodelife.Count{Ready: ready, NotReady: not}},
 		}
 	}
-	limited := func(z nodelife.Zone, s nodelife.State, rate float64) nodelife.Verdict {
-		return nodelife.Verdict{Zone: z, State: s, Changed: true, Limited: true, Rate: rate}
+	limited := func(z nodelife.Zone, s nodelife.State, rate float64) nodelife.ZoneState {
+		return nodelife.ZoneState{Zone: z, State: s, Changed: true, Limited: true, Rate: rate}
 	}
 	for name, c := range map[string]struct {
 		zones         []nodelife.Seen
 		entered, left bool
-		want          []nodelife.Verdict
+		want          []nodelife.ZoneState
 	}{
 		"no zones": {nil, false, false, nil},
 		"a new zone that is well": {
-			one(initial, 3, 0), false, false, []nodelife.Verdict{limited(a, normal, 2)},
+			one(initial, 3, 0), false, false, []nodelife.ZoneState{limited(a, normal, 2)},
 		},
-		"nothing new": {one(normal, 3, 1), false, false, []nodelife.Verdict{{Zone: a, State: normal}}},
-		"four of six": {one(normal, 2, 4), false, false, []nodelife.Verdict{limited(a, partial, 0.5)}},
+		"nothing new": {one(normal, 3, 1), false, false, []nodelife.ZoneState{{Zone: a, State: normal}}},
+		"four of six": {one(normal, 2, 4), false, false, []nodelife.ZoneState{limited(a, partial, 0.5)}},
 		"four of five": {
-			one(normal, 1, 4), false, false, []nodelife.Verdict{limited(a, partial, 0)},
+			one(normal, 1, 4), false, false, []nodelife.ZoneState{limited(a, partial, 0)},
 		},
-		"two of three": {one(normal, 1, 2), false, false, []nodelife.Verdict{{Zone: a, State: normal}}},
+		"two of three": {one(normal, 1, 2), false, false, []nodelife.ZoneState{{Zone: a, State: normal}}},
 		"the only zone is down": {
-			one(normal, 0, 4), true, false, []nodelife.Verdict{limited(a, full, 0)},
+			one(normal, 0, 4), true, false, []nodelife.ZoneState{limited(a, full, 0)},
 		},
-		"the only node is down": {one(initial, 0, 1), true, false, []nodelife.Verdict{limited(a, full, 0)}},
+		"the only node is down": {one(initial, 0, 1), true, false, []nodelife.ZoneState{limited(a, full, 0)}},
 		"one of two zones is down": {
-			two(normal, 0, 4, normal, 3, 0), false, false, []nodelife.Verdict{limited(a, full, 2), {Zone: b, State: normal}},
+			two(normal, 0, 4, normal, 3, 0), false, false, []nodelife.ZoneState{limited(a, full, 2), {Zone: b, State: normal}},
 		},
 		"then the other": {
 			two(full, 0, 4, normal, 0, 3), true, false,
-			[]nodelife.Verdict{{Zone: a, State: full, Limited: true}, limited(b, full, 0)},
+			[]nodelife.ZoneState{{Zone: a, State: full, Limited: true}, limited(b, full, 0)},
 		},
-		"both still down": {two(full, 0, 4, full, 0, 3), false, false, []nodelife.Verdict{{Zone: a, State: full}, {Zone: b, State: full}}},
+		"both still down": {two(full, 0, 4, full, 0, 3), false, false, []nodelife.ZoneState{{Zone: a, State: full}, {Zone: b, State: full}}},
 		"the second is back": {
 			two(full, 0, 4, full, 3, 0), false, true,
-			[]nodelife.Verdict{{Zone: a, State: full, Limited: true, Rate: 2}, limited(b, normal, 2)},
+			[]nodelife.ZoneState{{Zone: a, State: full, Limited: true, Rate: 2}, limited(b, normal, 2)},
 		},
 		"back, and most of it not": {
 			two(full, 0, 4, full, 1, 3), false, true,
-			[]nodelife.Verdict{{Zone: a, State: full, Limited: true, Rate: 2}, limited(b, partial, 0)},
+			[]nodelife.ZoneState{{Zone: a, State: full, Limited: true, Rate: 2}, limited(b, partial, 0)},
 		},
 		"a zone that joins while all others are down": {
 			two(full, 0, 4, initial, 1, 0), false, false,
-			[]nodelife.Verdict{{Zone: a, State: full}, limited(b, normal, 2)},
+			[]nodelife.ZoneState{{Zone: a, State: full}, limited(b, normal, 2)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (p *Planner) Explain(s *Shape, pod string) Explanation {
 	timed := len(p.slots) == 0
 	scores := p.scoresOf(s, compared)
 	x := Explanation{Nodes: make([]NodeExplained, 0, len(f.order))}
-	v, tallies := f.verdicts(s), f.tallies(p, s, s.hard)
+	v, tallies := f.fits(s), f.tallies(p, s, s.hard)
 	for _, slot := range f.order {
 		n := NodeExplained{Name: f.nodes[slot].name}
 		if n.Refused, _ = p.refusal(s, v, tallies, slot); len(n.Refused) == 0 {
@@ -71,7 +71,7 @@ func (p *Planner) Explain(s *Shape, pod string) Explanation {
 
 // scoresOf are the scores of nodes, part by part.
 func (p *Planner) scoresOf(s *Shape, slots []int32) []Score {
-	v, f := p.fleet.verdicts(s), p.fleet
+	v, f := p.fleet.fits(s), p.fleet
 	most := mostOf(v, slots)
 	p.score(s, slots)
 	without := slices.Clone(p.scores)

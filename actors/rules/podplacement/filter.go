@@ -45,8 +45,8 @@ const (
 	mayNotPreempt  = "not eligible due to preemptionPolicy=Never."
 )
 
-// verdict is what a node is to a shape, as long as the node keeps its version.
-type verdict struct {
+// fit is what a node is to a shape, as long as the node keeps its version.
+type fit struct {
 	version   uint32
 	cause     cause
 	timed     bool // a NoExecute taint is tolerated only for a time
@@ -57,11 +57,11 @@ type verdict struct {
 	until     time.Time // until when all NoExecute taints are tolerated, under Exact; zero: for good
 }
 
-// cachedWants is for how many ways to ask verdicts are kept. A storm places pods of thousands of templates that ask alike.
+// cachedWants is for how many ways to ask fits are kept. A storm places pods of thousands of templates that ask alike.
 const cachedWants = 64
 
-// verdicts returns those of a shape, one for each slot; those of another version are stale.
-func (f *Fleet) verdicts(s *Shape) []verdict {
+// fits returns those of a shape, one for each slot; those of another version are stale.
+func (f *Fleet) fits(s *Shape) []fit {
 	if s.byName && len(s.hard)+len(s.soft) == 0 {
 		return f.named(s)
 	}
@@ -76,27 +76,27 @@ func (f *Fleet) verdicts(s *Shape) []verdict {
 		f.recent = append(f.recent, s.wants)
 	}
 	if more := len(f.nodes) - len(v); more > 0 || !known {
-		v = append(v, make([]verdict, max(more, 0))...)
+		v = append(v, make([]fit, max(more, 0))...)
 		f.cache[s.wants] = v
 	}
 	return v
 }
 
-// named returns the verdicts of a shape for named nodes. Only those nodes are ever looked at, and each daemon pod asks for another one.
-func (f *Fleet) named(s *Shape) []verdict {
+// named returns the fits of a shape for named nodes. Only those nodes are ever looked at, and each daemon pod asks for another one.
+func (f *Fleet) named(s *Shape) []fit {
 	if more := len(f.nodes) - len(f.daemon); more > 0 {
-		f.daemon = append(f.daemon, make([]verdict, more)...)
+		f.daemon = append(f.daemon, make([]fit, more)...)
 	}
 	for _, name := range s.only {
 		if slot, known := f.slots[name]; known {
-			f.daemon[slot] = verdict{}
+			f.daemon[slot] = fit{}
 		}
 	}
 	return f.daemon
 }
 
 // judge returns what a node is to a shape.
-func (p *Planner) judge(s *Shape, v []verdict, slot int32) *verdict {
+func (p *Planner) judge(s *Shape, v []fit, slot int32) *fit {
 	if version := p.fleet.loads[slot].version; v[slot].version != version {
 		v[slot] = p.look(s, &p.fleet.nodes[slot])
 		v[slot].version = version
@@ -111,8 +111,8 @@ func (p *Planner) judge(s *Shape, v []verdict, slot int32) *verdict {
 var unschedulable = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 
 // look asks the filters that do not depend on what runs on a node.
-func (p *Planner) look(s *Shape, n *node) verdict {
-	v := verdict{like: true}
+func (p *Planner) look(s *Shape, n *node) fit {
+	v := fit{like: true}
 	if s.hasRequired {
 		like, err := s.required.Match(&n.object)
 		v.like = like && err == nil // an error is one of its terms, refused by Shape
@@ -218,7 +218,7 @@ func (p *Planner) Takes(s *Shape, name string) bool {
 	if s == nil || !known || !p.fleet.nodes[slot].present {
 		return false
 	}
-	return (!s.byName || slices.Contains(s.only, name)) && p.judge(s, p.fleet.verdicts(s), slot).cause == none && p.fleet.holds(slot, s)
+	return (!s.byName || slices.Contains(s.only, name)) && p.judge(s, p.fleet.fits(s), slot).cause == none && p.fleet.holds(slot, s)
 }
 
 // Refusal returns why a node cannot take a pod of a shape, and whether that is so whatever else runs there; no reasons: it can.
@@ -227,10 +227,10 @@ func (p *Planner) Refusal(s *Shape, name string) (reasons []string, forever bool
 	if !known || !p.fleet.nodes[slot].present {
 		return []string{noNodes}, true
 	}
-	return p.refusal(s, p.fleet.verdicts(s), p.fleet.tallies(p, s, s.hard), slot)
+	return p.refusal(s, p.fleet.fits(s), p.fleet.tallies(p, s, s.hard), slot)
 }
 
-func (p *Planner) refusal(s *Shape, v []verdict, tallies []tally, slot int32) (reasons []string, forever bool) {
+func (p *Planner) refusal(s *Shape, v []fit, tallies []tally, slot int32) (reasons []string, forever bool) {
 	n := &p.fleet.nodes[slot]
 	if s.byName && !slices.Contains(s.only, n.name) {
 		return []string{notAskedFor}, true
@@ -260,7 +260,7 @@ func (p *Planner) refusal(s *Shape, v []verdict, tallies []tally, slot int32) (r
 // sorted as text, their counts with them.
 func (p *Planner) explain(s *Shape) string {
 	f := p.fleet
-	v, tallies := f.verdicts(s), f.tallies(p, s, s.hard)
+	v, tallies := f.fits(s), f.tallies(p, s, s.hard)
 	filters, preemption := map[string]int{}, map[string]int{}
 	for _, slot := range f.order {
 		reasons, forever := p.refusal(s, v, tallies, slot)

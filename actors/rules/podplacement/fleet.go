@@ -85,17 +85,17 @@ type Fleet struct {
 	freed uint64
 	// changes counts everything.
 	changes uint64
-	// cache are the verdicts by what shapes ask of nodes, recent its keys, oldest first; daemon are those of a shape for named nodes.
-	cache  map[string][]verdict
+	// cache are the fits by what shapes ask of nodes, recent its keys, oldest first; daemon are those of a shape for named nodes.
+	cache  map[string][]fit
 	recent []string
-	daemon []verdict
+	daemon []fit
 }
 
 // NewFleet returns a fleet without nodes.
 func NewFleet() *Fleet {
 	return &Fleet{
 		slots: map[string]int32{}, columns: map[corev1.ResourceName]int{}, classes: map[string]*class{},
-		inside: map[string][]*class{}, topologies: map[string]*topology{}, cache: map[string][]verdict{}, freed: 1, changes: 1,
+		inside: map[string][]*class{}, topologies: map[string]*topology{}, cache: map[string][]fit{}, freed: 1, changes: 1,
 	}
 }
 

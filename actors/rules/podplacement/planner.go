@@ -38,7 +38,7 @@ type Planner struct {
 
 // NewPlanner returns the planner of a fleet, in place of an earlier one. The seed breaks ties, which kube-scheduler leaves to chance.
 func NewPlanner(f *Fleet, rules Rules, seed uint64) *Planner {
-	f.cache, f.recent = map[string][]verdict{}, nil
+	f.cache, f.recent = map[string][]fit{}, nil
 	f.freed++
 	f.changes++
 	return &Planner{fleet: f, rules: rules, seed: seed}
@@ -81,7 +81,7 @@ func (p *Planner) Place(s *Shape, pod string) Decision {
 func (p *Planner) seek(s *Shape, chance uint64) []int32 {
 	f := p.fleet
 	p.slots, p.timed = p.slots[:0], p.timed[:0]
-	v, tallies := f.verdicts(s), f.tallies(p, s, s.hard)
+	v, tallies := f.fits(s), f.tallies(p, s, s.hard)
 	if s.byName {
 		for _, name := range s.only {
 			if slot, known := f.slots[name]; known && f.nodes[slot].present {
@@ -106,7 +106,7 @@ func (p *Planner) seek(s *Shape, chance uint64) []int32 {
 }
 
 // try keeps a node that can take a pod of a shape.
-func (p *Planner) try(s *Shape, v []verdict, tallies []tally, slot int32) {
+func (p *Planner) try(s *Shape, v []fit, tallies []tally, slot int32) {
 	c := p.judge(s, v, slot)
 	if c.cause != none || !p.fleet.holds(slot, s) {
 		return
@@ -187,7 +187,7 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 
 // score scores nodes by all but the spread of pods.
 func (p *Planner) score(s *Shape, slots []int32) {
-	v := p.fleet.verdicts(s)
+	v := p.fleet.fits(s)
 	p.scores = slices.Grow(p.scores[:0], len(slots))[:len(slots)]
 	most := mostOf(v, slots)
 	for i, slot := range slots {
@@ -201,7 +201,7 @@ func (p *Planner) score(s *Shape, slots []int32) {
 }
 
 // mostOf are the most soft taints, and the strongest preference, of some nodes.
-func mostOf(v []verdict, slots []int32) (most verdict) {
+func mostOf(v []fit, slots []int32) (most fit) {
 	for _, slot := range slots {
 		most.soft, most.preferred = max(most.soft, v[slot].soft), max(most.preferred, v[slot].preferred)
 	}
@@ -209,14 +209,14 @@ func mostOf(v []verdict, slots []int32) (most verdict) {
 }
 
 // byTaints prefers the node with the fewest soft taints, byAffinity that which the pod prefers. Source: TaintToleration, NodeAffinity.
-func (v *verdict) byTaints(most *verdict) int64 {
+func (v *fit) byTaints(most *fit) int64 {
 	if most.soft == 0 {
 		return weightTaints * full
 	}
 	return weightTaints * (full - full*int64(v.soft)/int64(most.soft))
 }
 
-func (v *verdict) byAffinity(most *verdict) int64 {
+func (v *fit) byAffinity(most *fit) int64 {
 	if most.preferred == 0 {
 		return 0
 	}

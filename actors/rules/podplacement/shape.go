@@ -59,7 +59,7 @@ type request struct {
 // Shape is what all pods of one template ask for, in the terms of one Fleet.
 type Shape struct {
 	class *class
-	// wants is what it asks of a node whatever runs there, as text: shapes that ask alike share verdicts.
+	// wants is what it asks of a node whatever runs there, as text: shapes that ask alike share fits.
 	wants       string
 	nodeName    string
 	tolerations []corev1.Toleration

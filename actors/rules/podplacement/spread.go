@@ -121,7 +121,7 @@ func (f *Fleet) tallies(p *Planner, s *Shape, constraints []spread) []tally {
 			t.pods[domain] = -1
 		}
 	}
-	v := f.verdicts(s)
+	v := f.fits(s)
 	for i := range tallies {
 		t := &tallies[i]
 		if t.perNode() {
@@ -149,7 +149,7 @@ func (f *Fleet) tallies(p *Planner, s *Shape, constraints []spread) []tally {
 }
 
 // lets reports whether a node counts for a constraint.
-func (f *Fleet) lets(p *Planner, s *Shape, v []verdict, tallies []tally, t *tally, slot int32) bool {
+func (f *Fleet) lets(p *Planner, s *Shape, v []fit, tallies []tally, t *tally, slot int32) bool {
 	if s.hasRequired && !t.constraint.ignoreAffinity && !p.judge(s, v, slot).like {
 		return false
 	}

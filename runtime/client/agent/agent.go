@@ -52,7 +52,7 @@ type Agent struct {
 	hub       *hub
 	member    *member
 	metrics   *metrics
-	heartbeat hold
+	heartbeat renewal
 	readiness readiness
 	// reachable is whether the last probe reached the member.
 	reachable atomic.Bool
@@ -76,7 +76,7 @@ func New(c Config) (*Agent, error) {
 		return nil, fmt.Errorf("connect to the member: %w", err)
 	}
 	a.member.waits, a.member.border, a.hub.border = a.lookAt, &a.border, &a.border
-	a.heartbeat = hold{
+	a.heartbeat = renewal{
 		leases: a.hub.leases, namespace: api.LeaseNamespace, name: c.Cluster, identity: c.Identity, alone: c.Cluster, seconds: leaseSeconds, takeover: 3 * c.Heartbeat,
 	}
 	return a, nil

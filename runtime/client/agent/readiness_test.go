@@ -42,10 +42,10 @@ func TestAReplicaRenewsTheLeaseThatItHolds(t *testing.T) {
 	leaseOf := func(holder string, renewed time.Time) *coordinationv1.Lease {
 		return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &metav1.MicroTime{Time: renewed}}}
 	}
-	alone := hold{alone: "m1", lease: leaseOf("another", now)}
+	alone := renewal{alone: "m1", lease: leaseOf("another", now)}
 	require.True(t, alone.mayRenew(now), "the only one needs no one's leave")
 
-	h := hold{identity: "a", takeover: 30 * time.Second, lease: leaseOf("a", now)}
+	h := renewal{identity: "a", takeover: 30 * time.Second, lease: leaseOf("a", now)}
 	require.True(t, h.mayRenew(now))
 	h.lease = leaseOf("", now)
 	require.True(t, h.mayRenew(now), "one that was released")

@@ -48,7 +48,7 @@ func (a *Agent) leadUntil(ctx context.Context) {
 		a.lead(ctx)
 		return
 	}
-	h := &hold{
+	h := &renewal{
 		leases: a.member.leases, namespace: a.ElectionNamespace, name: electionLease, identity: a.Identity, seconds: int32(takeoverAfter / time.Second), takeover: takeoverAfter,
 	}
 	for ctx.Err() == nil {
@@ -62,7 +62,7 @@ func (a *Agent) leadUntil(ctx context.Context) {
 }
 
 // hold renews a Lease, if the member answers in time.
-func (a *Agent) hold(ctx context.Context, h *hold, within time.Duration) (bool, error) {
+func (a *Agent) hold(ctx context.Context, h *renewal, within time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return h.renew(ctx, a.Clock.Now())
@@ -76,7 +76,7 @@ func (a *Agent) pause(ctx context.Context, d time.Duration) {
 }
 
 // leadWhile applies Works until the context ends or the Lease is lost: another replica may hold it after takeoverAfter, and this one has ended by then.
-func (a *Agent) leadWhile(ctx context.Context, h *hold) {
+func (a *Agent) leadWhile(ctx context.Context, h *renewal) {
 	leading, stop := context.WithCancel(ctx)
 	defer stop()
 	var led sync.WaitGroup

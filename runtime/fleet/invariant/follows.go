@@ -27,8 +27,8 @@ func (m *Monitor) forgetHealth(b messages.BindingName) {
 	m.forgetReturns(b)
 }
 
-// departure is an eviction for the health of a copy.
-type departure struct {
+// healthEviction is an eviction for the health of a copy.
+type healthEviction struct {
 	from messages.ClusterName
 	at   time.Time
 }
@@ -39,7 +39,7 @@ const mostLeft = 16
 // leaves notes an eviction for the health of a copy.
 func (m *Monitor) leaves(at time.Time, f *messages.EvictionStarted) {
 	if f.Grounds.Reason == api.EvictionReasonApplicationFailure && !m.real {
-		all := append(m.left[f.Binding], departure{f.Cluster, at})
+		all := append(m.left[f.Binding], healthEviction{f.Cluster, at})
 		m.left[f.Binding] = all[max(0, len(all)-mostLeft):]
 	}
 }
@@ -77,7 +77,7 @@ func (m *Monitor) notTooOften(at time.Time, b *store.Binding, v Violation) {
 }
 
 // rested asks that no workload comes to a cluster that it was evicted from for its health before that has rested.
-func (m *Monitor) rested(at time.Time, b *store.Binding, left []departure, v Violation) {
+func (m *Monitor) rested(at time.Time, b *store.Binding, left []healthEviction, v Violation) {
 	_, _, cooldown := m.healthPace(b)
 	for _, d := range left {
 		rests := d.from == v.Cluster && d.at.Add(cooldown).After(at)
@@ -103,7 +103,7 @@ func (m *Monitor) keptApart(s *store.Store, b *store.Binding, v Violation) {
 type decision struct {
 	*messages.Scheduled
 	newcomers []messages.ClusterName
-	left      []departure
+	left      []healthEviction
 }
 
 // newcomers are the clusters of a placement that neither were in the one before nor run a copy: that comes back, or never left.

@@ -61,7 +61,7 @@ type Monitor struct {
 	// returns are when clusters could take back what they ran, unhealthy since when copies are.
 	returns, unhealthy map[evictedFrom]time.Time
 	// left is where bindings were evicted from for the health of their copies, the oldest first.
-	left map[messages.BindingName][]departure
+	left map[messages.BindingName][]healthEviction
 	// observed are the bindings that were placed since the last look, and not changed after it.
 	observed map[messages.BindingName]bool
 	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
@@ -100,7 +100,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		applied:   map[messages.BindingName]*api.Placement{},
 		preferred: map[messages.BindingName][]api.TargetCluster{},
 		returns:   map[evictedFrom]time.Time{}, unhealthy: map[evictedFrom]time.Time{}, observed: map[messages.BindingName]bool{},
-		left:         map[messages.BindingName][]departure{},
+		left:         map[messages.BindingName][]healthEviction{},
 		replacements: map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster{},
 	}
 }

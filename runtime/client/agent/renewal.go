@@ -12,9 +12,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// hold is a Lease as it was read or written last. Of several replicas one renews it: the one whose identity it holds, until that has not
+// renewal renews a Lease, which it keeps as it was read or written last. Of several replicas one renews it: the one whose identity it holds, until that has not
 // renewed it for a while, by the clock of the one that waits.
-type hold struct {
+type renewal struct {
 	leases          rest.Interface
 	namespace, name string
 	// identity is that of this replica; empty: it is the only one, and is named in the Lease as alone.
@@ -32,7 +32,7 @@ type hold struct {
 }
 
 // mayRenew reports whether this replica renews the Lease as it was read.
-func (h *hold) mayRenew(now time.Time) bool {
+func (h *renewal) mayRenew(now time.Time) bool {
 	holder := ptr.Deref(h.lease.Spec.HolderIdentity, "")
 	if h.identity == "" || holder == h.identity || holder == "" || h.lease.Spec.RenewTime == nil {
 		return true
@@ -44,7 +44,7 @@ func (h *hold) mayRenew(now time.Time) bool {
 }
 
 // renewed is the Lease, held by this replica since now.
-func (h *hold) renewed(now time.Time) *coordinationv1.Lease {
+func (h *renewal) renewed(now time.Time) *coordinationv1.Lease {
 	l := h.lease.DeepCopy()
 	holder := h.identity
 	if holder == "" {
@@ -60,7 +60,7 @@ func (h *hold) renewed(now time.Time) *coordinationv1.Lease {
 }
 
 // renew renews the Lease; false: another replica does.
-func (h *hold) renew(ctx context.Context, now time.Time) (bool, error) {
+func (h *renewal) renew(ctx context.Context, now time.Time) (bool, error) {
 	if h.lease == nil {
 		l, err := ask(ctx, h.leases.Get().Namespace(h.namespace).Resource("leases").Name(h.name), &coordinationv1.Lease{})
 		switch {
@@ -78,12 +78,12 @@ func (h *hold) renew(ctx context.Context, now time.Time) (bool, error) {
 	return h.wrote(h.put(ctx, h.renewed(now)))
 }
 
-func (h *hold) put(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+func (h *renewal) put(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	return ask(ctx, h.leases.Put().Namespace(h.namespace).Resource("leases").Name(h.name).Body(l), &coordinationv1.Lease{})
 }
 
 // wrote keeps the Lease that was written; after an error it is read again next time.
-func (h *hold) wrote(l *coordinationv1.Lease, err error) (bool, error) {
+func (h *renewal) wrote(l *coordinationv1.Lease, err error) (bool, error) {
 	if err != nil {
 		h.lease = nil
 		return false, fmt.Errorf("renew the Lease: %w", err)
@@ -93,7 +93,7 @@ func (h *hold) wrote(l *coordinationv1.Lease, err error) (bool, error) {
 }
 
 // release gives the Lease up, so that no other replica waits for it. One that was lost meanwhile is not changed.
-func (h *hold) release(ctx context.Context) {
+func (h *renewal) release(ctx context.Context) {
 	if h.lease == nil {
 		return
 	}

@@ -16,11 +16,11 @@ func TestOfTwoReplicasOneHoldsALease(t *testing.T) {
 	leases, err := clientOf(&rest.Config{Host: server.URL()}, coordinationv1.SchemeGroupVersion)
 	require.NoError(t, err)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	replica := func(identity string) *hold {
-		return &hold{leases: leases, namespace: "system", name: "one", identity: identity, seconds: 15, takeover: 15 * time.Second}
+	replica := func(identity string) *renewal {
+		return &renewal{leases: leases, namespace: "system", name: "one", identity: identity, seconds: 15, takeover: 15 * time.Second}
 	}
 	a, b := replica("a"), replica("b")
-	renew := func(h *hold, after time.Duration) bool {
+	renew := func(h *renewal, after time.Duration) bool {
 		t.Helper()
 		held, err := h.renew(t.Context(), now.Add(after))
 		require.NoError(t, err)
