@@ -28,7 +28,6 @@ func TestEveryTellNamesItsMachine(t *testing.T) {
 	var out actors.Outbox
 	out.TellCluster("a", &messages.ContactRestored{})
 	out.TellPolicy("b", &messages.PolicyApplied{})
-	out.TellPropagation("c", &messages.PropagationDeleted{})
 	out.TellBinding("d", &messages.WorkloadDeleted{})
 	out.TellMember("e", &messages.EngineRestarted{})
 	out.TellScheduler(&messages.ClusterGone{})
@@ -38,7 +37,7 @@ func TestEveryTellNamesItsMachine(t *testing.T) {
 	for _, m := range out.Mail() {
 		to = append(to, m.To.String())
 	}
-	require.Equal(t, []string{"cluster/a", "policy/b", "propagation/c", "binding/d", "member/e", "scheduler", "governor"}, to)
+	require.Equal(t, []string{"cluster/a", "policy/b", "binding/d", "member/e", "scheduler", "governor"}, to)
 }
 
 func TestTheLastAlarmHolds(t *testing.T) {

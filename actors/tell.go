@@ -12,11 +12,6 @@ func (o *Outbox) TellPolicy(name messages.PolicyName, m messages.ToPolicy) {
 	o.tell(messages.KindPolicy, string(name), m)
 }
 
-// TellPropagation sends to one PropagationPolicy or ClusterPropagationPolicy.
-func (o *Outbox) TellPropagation(name messages.PropagationName, m messages.ToPropagation) {
-	o.tell(messages.KindPropagation, string(name), m)
-}
-
 // TellBinding sends to one binding.
 func (o *Outbox) TellBinding(name messages.BindingName, m messages.ToBinding) {
 	o.tell(messages.KindBinding, string(name), m)

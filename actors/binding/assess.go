@@ -28,7 +28,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 			Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: state.Healthy,
 			KeepLastCopy: b.ways().KeepsLastCopy(), HealthyElsewhere: served, ScaledToZero: b.scaledToZero(),
 		})
-		k.recheck, late = o.Recheck, late || outOfTime(o)
+		k.recheck, late = o.Recheck, late || o.Why == eviction.Timeout || o.Why == eviction.LastCopy
 		if o.Drop() {
 			b.handover.end(&b.view, now, i, o.Why.String(), out)
 			ended = true

@@ -110,8 +110,3 @@ func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 	}
 	out.TellMember(c.cluster, m)
 }
-
-// outOfTime reports whether a task says that its handover took too long.
-func outOfTime(o eviction.Assessment) bool {
-	return o.Why == eviction.Timeout || o.Why == eviction.LastCopy
-}

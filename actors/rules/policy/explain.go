@@ -25,9 +25,6 @@ type ConditionExplained struct {
 	From    time.Time
 }
 
-// Holds reports whether the condition counts at an instant.
-func (c *ConditionExplained) Holds(now time.Time) bool { return c.Matches && !c.From.After(now) }
-
 // Explain holds each condition of a list against a cluster, by what Judge asks.
 func Explain(list []api.MatchCondition, v *messages.ClusterView, missing metav1.ConditionStatus) []ConditionExplained {
 	all := make([]ConditionExplained, len(list))

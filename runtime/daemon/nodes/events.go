@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -104,7 +105,7 @@ func (n *Controller) made(e *event) engine.Write {
 	o := &corev1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: lower(e.about.Name) + strconv.FormatUint(n.eventSeq, 16), Namespace: cmp.Or(e.about.Namespace, metav1.NamespaceDefault), UID: uuid.NewUUID(),
+			Name: strings.ToLower(e.about.Name) + "." + strconv.FormatUint(n.eventSeq, 16), Namespace: cmp.Or(e.about.Namespace, metav1.NamespaceDefault), UID: uuid.NewUUID(),
 			CreationTimestamp: at,
 		},
 		InvolvedObject: corev1.ObjectReference{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -141,6 +140,3 @@ func (n *Controller) postponed(about api.Key) bool {
 	}
 	return false
 }
-
-// lower is a name as those of Events begin.
-func lower(name string) string { return strings.ToLower(name) + "." }

@@ -96,8 +96,6 @@ type instant struct {
 	restarted bool
 }
 
-func newInstant() instant { return instant{} }
-
 func (i *instant) begin() {
 	*i = instant{
 		nodes: map[messages.NodeName]bool{}, pods: i.pods[:0], added: map[messages.NodeName][]corev1.Taint{},

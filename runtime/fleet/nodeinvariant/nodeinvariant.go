@@ -126,7 +126,7 @@ type Monitor struct {
 // New returns a monitor of a cluster without objects.
 func New(s *messages.Settings, objects Objects) *Monitor {
 	return &Monitor{
-		settings: s, objects: objects, census: newCensus(), zones: newZones(s), due: newDue(), instant: newInstant(), known: map[Violation]bool{},
+		settings: s, objects: objects, census: newCensus(), zones: newZones(s), due: newDue(), known: map[Violation]bool{},
 	}
 }
 
@@ -181,7 +181,7 @@ func (m *Monitor) instantOver(nodes []messages.NodeName, pods []*pod) {
 			delete(m.census.pods, e.name)
 		}
 	}
-	m.zones.over()
+	m.zones.was = m.zones.full
 }
 
 // check notes that an invariant is broken where it is.

@@ -82,8 +82,6 @@ func (z *zones) rateOf(at *zone) float64 {
 	return z.limits.RateOf(nodelife.StateOf(at.count, z.limits.Threshold), at.count.Size())
 }
 
-func (z *zones) over() { z.was = z.full }
-
 // rounding is what sums of floating-point numbers may be off.
 const rounding = 1e-6
 

@@ -2,7 +2,6 @@ package assess
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -154,9 +153,6 @@ func (t *Trouble) Why() string {
 	}
 	return t.Kind + ": " + t.Reason
 }
-
-// Percent is Lowest in hundredths, rounded down: only what is whole is 100.
-func (s *Share) Percent() float64 { return math.Floor(s.Lowest*100 + 1e-9) }
 
 // Hurts reports whether workloads are not whole again at the end.
 func (o *Outcome) Hurts() bool { return o.Unavailable.Workloads+o.Unschedulable.Workloads > 0 }

@@ -59,7 +59,7 @@ func (c *edit) none() bool { return len(c.object) == 0 && len(c.status) == 0 }
 func editOf(ours, theirs *store.Binding) *edit {
 	c := &edit{}
 	c.object = append(c.object, clusterOps(theirs.Spec.Clusters, ours.Spec.Clusters)...)
-	c.object = append(c.object, taskOps(theirs.Spec.GracefulEvictionTasks, ours.Spec.GracefulEvictionTasks)...)
+	c.object = append(c.object, tasks.ops(theirs.Spec.GracefulEvictionTasks, ours.Spec.GracefulEvictionTasks)...)
 	c.decides = len(c.object) > 0
 	c.object = append(c.object, annotationOps(theirs, ours, c.decides)...)
 	if !c.decides {
@@ -160,8 +160,6 @@ var tasks = list[api.GracefulEvictionTask]{
 		return ops
 	},
 }
-
-func taskOps(theirs, ours []api.GracefulEvictionTask) []op { return tasks.ops(theirs, ours) }
 
 // wireTask is a task as Karmada's API has it: what is Leeward's own is in the annotation.
 func wireTask(k *api.GracefulEvictionTask) *api.GracefulEvictionTask {
