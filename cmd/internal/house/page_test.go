@@ -33,6 +33,41 @@ func TestTheArchitectureNamesEveryPackageOfRuntime(t *testing.T) {
 	}
 }
 
+func TestTheArchitectureNamesEveryMachineAndRule(t *testing.T) {
+	text := page(t, "docs/architecture.md")
+	_, rules, found := strings.Cut(text, "| `actors/rules` |")
+	require.True(t, found)
+	rules, _, _ = strings.Cut(rules, "\n")
+	for name := range imports(t) {
+		switch parts := strings.Split(name, "/"); {
+		case layer(name) == 1:
+			require.Regexp(t, `\b`+parts[2]+`\b`, rules, name)
+		case layer(name) == 2 && len(parts) == 2 && !strings.HasSuffix(name, "test"):
+			require.Contains(t, text, "\n| "+parts[1]+" |", name)
+		}
+	}
+}
+
+// A fault is a number with a link where a page first names one.
+func TestPagesExplainTheFaultsOfKarmadaWhereTheyFirstNameOne(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	named := 0
+	for _, file := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		first := regexp.MustCompile(`\bK\d+\b`).FindIndex(text)
+		if first == nil || filepath.Base(file) == "faults.md" {
+			continue
+		}
+		named++
+		paragraph, _, _ := strings.Cut(string(text[first[1]:]), "\n\n")
+		explained := strings.Contains(string(text[:first[1]])+paragraph, "faults.md)")
+		require.True(t, explained, "%s names %s without a link to docs/faults.md", file, text[first[0]:first[1]])
+	}
+	require.Greater(t, named, 5)
+}
+
 // Packages move, and pages and scripts go on naming them.
 func TestFoldersOfRuntimeThatAreNamedExist(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))

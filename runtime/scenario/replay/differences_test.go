@@ -30,9 +30,10 @@ Each section is what Leeward does, and a file of scenarios. It shows the same in
 settings changed. Lines at time zero are omitted. [profiles.md](profiles.md) explains the settings.
 
 This file is written by ` + "`go test ./runtime/scenario/replay -run Differences -update`" + `: a file of scenarios is a section
-of it when scenarios of both profiles name, in their descriptions, a fault of Karmada (K1) or a row of the table of
-features (row 1). The contents list the settings and API fields that they name beside it, and their values in the two
-profiles: as written counts where a manifest says so, in either profile, and always is what a user sees in either.
+of it when scenarios of both profiles name, in their descriptions, a [known fault of Karmada](faults.md) (K1) or a row of
+the project's table of features ([row 1](scenarios.md#what-descriptions-cite)). The contents list the settings and API fields
+that they name beside it, and their values in the two profiles: as written counts where a manifest says so, in either profile,
+and always is what a user sees in either.
 
 In two cases profile ` + "`karmada`" + ` differs from Karmada on purpose:
 
