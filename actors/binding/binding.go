@@ -127,14 +127,3 @@ func (b *Binding) forget(t *target, out *actors.Outbox) {
 		out.TellCluster(t.cluster, &messages.BindingLeft{Binding: b.name})
 	}
 }
-
-// eachTarget visits every target; the visit may take that target, and no other, off the result.
-func (b *Binding) eachTarget(visit func(*target)) {
-	for i := 0; i < len(b.targets); {
-		c := b.targets[i].cluster
-		visit(&b.targets[i])
-		if i < len(b.targets) && b.targets[i].cluster == c {
-			i++
-		}
-	}
-}

@@ -68,6 +68,18 @@ func (v *view) taintCountdown(now time.Time, t *target) countdown {
 	return l
 }
 
+// considerTaints says whether the binding, which stays on a target, would be evicted from it for taints that
+// it has not, by the rules by which it would. Nothing changes.
+func (v *view) considerTaints(now time.Time, m *messages.ConsiderTaints, out *actors.Outbox) {
+	v.heard |= considered
+	answer := &messages.TaintsConsidered{Binding: v.name, Policy: m.Policy}
+	if t := v.targets.of(m.Cluster); t != nil && t.countdown.at.IsZero() {
+		imagined := target{cluster: t.cluster, taints: m.Taints}
+		answer.Leaves = !v.taintCountdown(now, &imagined).at.IsZero()
+	}
+	out.TellCluster(m.Cluster, answer)
+}
+
 // untoleratedSince is when a taint without a toleration began to count.
 func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 	if t.TimeAdded == nil || t.TimeAdded.After(now) {

@@ -224,15 +224,3 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 	b.reviseAnswer(c, out)
 	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.handover.task(c).GracefulEvictionTask, Grounds: t.countdown.grounds})
 }
-
-// considerTaints says whether the binding, which stays on a target, would be evicted from it for taints that
-// it has not, by the rules by which it would. Nothing changes.
-func (b *Binding) considerTaints(now time.Time, m *messages.ConsiderTaints, out *actors.Outbox) {
-	b.heard |= considered
-	answer := &messages.TaintsConsidered{Binding: b.name, Policy: m.Policy}
-	if t := b.targets.of(m.Cluster); t != nil && t.countdown.at.IsZero() {
-		imagined := target{cluster: t.cluster, taints: m.Taints}
-		answer.Leaves = !b.taintCountdown(now, &imagined).at.IsZero()
-	}
-	out.TellCluster(m.Cluster, answer)
-}

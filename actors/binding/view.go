@@ -9,8 +9,8 @@ import (
 	"leeward/messages/api"
 )
 
-// view is what the parts of a binding may read of it: the resource, and the clusters that run it. Its methods are questions,
-// which change nothing.
+// view is what the parts of a binding share: the resource, and the clusters that run it. Each part has its own file of methods; what one
+// part alone owns is no field here.
 type view struct {
 	name messages.BindingName
 	// created is false until a policy first claims the resource; managed is set where the scheduler
@@ -142,6 +142,17 @@ func (d *declared) revision() int32 {
 // placedAsAsked reports whether the placement that is asked for is the one that was last carried out.
 func (d *declared) placedAsAsked() bool {
 	return d.applied == d.spec.Placement || reflect.DeepEqual(d.applied, d.spec.Placement)
+}
+
+// eachTarget visits every target; the visit may take that target, and no other, off the result.
+func (v *view) eachTarget(visit func(*target)) {
+	for i := 0; i < len(v.targets); {
+		c := v.targets[i].cluster
+		visit(&v.targets[i])
+		if i < len(v.targets) && v.targets[i].cluster == c {
+			i++
+		}
+	}
 }
 
 // reviseAnswer has one cluster ask again: its copy became unhealthy or healthy, was evicted, or reports
