@@ -75,7 +75,7 @@ func (w *failback) returnsAt() (next time.Time) {
 }
 
 // start ends the waits of what returns.
-func (f *failback) start(v *view, started *messages.FailbackStarted, out *actors.Outbox) {
+func (f *failback) start(started *messages.FailbackStarted, out *actors.Outbox) {
 	f.at, f.asked = time.Time{}, false
 	for i := range f.shares {
 		if s := &f.shares[i]; s.asked {

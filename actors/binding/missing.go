@@ -22,19 +22,15 @@ func (v *view) unheard() string {
 }
 
 // wantedReplicas are to serve in all, those that have no place yet included.
-func (v *view) wantedReplicas() (all int64) {
-	for i := range v.targets {
-		all += int64(v.targets[i].replicas)
-	}
+func (v *view) wantedReplicas() int64 {
 	if v.duplicated() {
-		return all
+		return v.targets.replicas()
 	}
-	return max(all, int64(v.spec.Replicas))
+	return max(v.targets.replicas(), int64(v.spec.Replicas))
 }
 
 // shortage says which cluster has yet to be told what to run, or how many replicas have no place yet; empty: all is placed
-// and told. Until then nothing that runs
-// elsewhere may go, where the last copy is kept (K2).
+// and told. Until then nothing that runs elsewhere may go, where the last copy is kept (K2).
 func (v *view) shortage() string {
 	if why := v.unheard(); why != "" {
 		return why
@@ -51,11 +47,7 @@ func (v *view) shortage() string {
 
 // missing is how many of the replicas that must be divided have no cluster.
 func (v *view) missing() int32 {
-	missing := int64(v.spec.Replicas)
-	for i := range v.targets {
-		missing -= int64(v.targets[i].replicas)
-	}
-	return int32(max(0, missing))
+	return int32(max(0, int64(v.spec.Replicas)-v.targets.replicas()))
 }
 
 // unreplaced is how many replicas, or whole sets, on clusters that are evicted from wait for others to take over, up to

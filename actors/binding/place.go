@@ -27,10 +27,10 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		b.place(now, m, out)
 		if m.Missing > 0 {
 			b.scheduled = false
-			b.notPlaced(now, m, out)
+			b.notPlaced(m, out)
 		}
 	case messages.PlacementFailed:
-		b.notPlaced(now, m, out)
+		b.notPlaced(m, out)
 	}
 	b.reassess()
 }
@@ -94,7 +94,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 }
 
 // notPlaced keeps the result, or gives it up where the scheduler says that no cluster fits it at all.
-func (b *Binding) notPlaced(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+func (b *Binding) notPlaced(m *messages.PlacementDecided, out *actors.Outbox) {
 	before := b.targets.shown()
 	out.Record(&messages.ScheduleFailed{
 		Binding: b.name, Reason: m.Reason, Message: m.Message, Missing: m.Missing, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
@@ -130,6 +130,6 @@ func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 			started.Affinity = m.Affinity
 			b.forgetPreferred(out)
 		}
-		owned(&b.failback).start(&b.view, started, out)
+		owned(&b.failback).start(started, out)
 	}
 }

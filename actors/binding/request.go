@@ -57,13 +57,9 @@ func (f *failback) wish(v *view) *messages.FailbackState {
 // asWished reports whether the result is what is asked for at present: it has the replicas, it was placed by
 // this placement, and no fresh one was asked for since.
 func (q *request) asWished(v *view) bool {
-	sum := int64(0)
-	for i := range v.targets {
-		sum += int64(v.targets[i].replicas)
-	}
 	wanted := int64(v.spec.Replicas)
 	if v.duplicated() {
 		wanted *= int64(len(v.targets))
 	}
-	return len(v.targets) > 0 && sum == wanted && !q.rescheduleAt.After(q.lastScheduled) && v.placedAsAsked()
+	return len(v.targets) > 0 && v.targets.replicas() == wanted && !q.rescheduleAt.After(q.lastScheduled) && v.placedAsAsked()
 }

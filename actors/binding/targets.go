@@ -105,5 +105,13 @@ func (t *target) shown() api.TargetCluster {
 	return api.TargetCluster{Name: string(t.cluster), Replicas: t.replicas, Components: t.components}
 }
 
+// replicas are those of all targets.
+func (ts targets) replicas() (all int64) {
+	for i := range ts {
+		all += int64(ts[i].replicas)
+	}
+	return all
+}
+
 // pods counts what a copy on the target runs.
 func (t *target) pods() int32 { return t.replicas + t.components.Pods() }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -48,27 +49,23 @@ func (c *conditions) due() (next time.Time) {
 	return next
 }
 
-func (c *conditions) of(kind string) *metav1.Condition {
-	return meta.FindStatusCondition(c.list, kind)
+// readiness is the condition Ready; nil: the cluster does not report it.
+func (c *conditions) readiness() *metav1.Condition {
+	return meta.FindStatusCondition(c.list, api.ConditionReady)
 }
 
-// ready is the status of the Ready condition; empty where the cluster does not report it.
-func (c *conditions) ready() metav1.ConditionStatus {
-	if k := c.of(api.ConditionReady); k != nil {
-		return k.Status
-	}
-	return ""
-}
+// unreported is what counts of a condition that is not reported.
+var unreported metav1.Condition
+
+// ready is the status of the condition Ready; empty where it is not reported.
+func (c *conditions) ready() metav1.ConditionStatus { return cmp.Or(c.readiness(), &unreported).Status }
 
 func (c *conditions) readySince() time.Time {
-	if k := c.of(api.ConditionReady); k != nil {
-		return k.LastTransitionTime.Time
-	}
-	return time.Time{}
+	return cmp.Or(c.readiness(), &unreported).LastTransitionTime.Time
 }
 
 func (c *conditions) because() string {
-	if k := c.of(api.ConditionReady); k != nil {
+	if k := c.readiness(); k != nil {
 		return policy.Cause(k)
 	}
 	return "Ready is not reported"

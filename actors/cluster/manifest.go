@@ -32,7 +32,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.previews = previewsOf(o.Status.TaintPreviews)
 	c.drain.status, c.stays = o.Status.Drain, o.Status.WorkloadsStay
 	c.watched = now
-	c.lease.restore(c.conditions.of(api.ConditionReady))
+	c.lease.restore(c.conditions.readiness())
 	c.conditions.holdYoung(now)
 	c.taints.mark(now)
 	c.changed(now, true, out)

@@ -8,7 +8,6 @@ import (
 
 	"leeward/actors"
 	"leeward/messages"
-	"leeward/messages/api"
 )
 
 func (c *Cluster) contactLost(now time.Time, m *messages.ContactLost, out *actors.Outbox) {
@@ -18,7 +17,7 @@ func (c *Cluster) contactLost(now time.Time, m *messages.ContactLost, out *actor
 	}
 	frequency := c.settings.ClusterStatusUpdateFrequency
 	c.probes = probes{lost: true, at: monitored(m.At, frequency)}
-	if k := c.conditions.of(api.ConditionReady); k == nil || k.Reason != reasonNotReachable {
+	if k := c.conditions.readiness(); k == nil || k.Reason != reasonNotReachable {
 		deadline := c.probes.at.Add(c.wholeProbes(c.threshold(metav1.ConditionFalse)))
 		out.Record(&messages.HeartbeatStopped{Cluster: c.name, RenewedAt: m.At.Truncate(frequency), Deadline: deadline, Probed: true})
 	}

@@ -122,7 +122,7 @@ func (bs *breakers) record(now time.Time, d *domain, out *actors.Outbox) {
 	case tierRegion:
 		f.Region = d.name
 	case tierPriority:
-		f.Priority = d.number()
+		f.Priority = &d.priority
 	}
 	out.Record(f)
 }

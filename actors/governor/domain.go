@@ -54,9 +54,6 @@ func (d *domain) String() string {
 	}
 }
 
-// number is the priority, as facts have it: none is not the same as zero.
-func (d *domain) number() *int32 { return &d.priority }
-
 // domains are all domains, each made when it is first asked for.
 type domains struct {
 	fleet      domain
@@ -126,7 +123,7 @@ func (d *domain) count(now time.Time) api.PermitCount {
 	case tierCluster:
 		c.Cluster = d.name
 	case tierPriority:
-		c.Priority = d.number()
+		c.Priority = &d.priority
 	}
 	if paid := d.bucket.Paid(); paid.After(now) {
 		c.PaidUntil = &metav1.MicroTime{Time: paid}

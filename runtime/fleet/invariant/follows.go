@@ -245,14 +245,14 @@ func (m *Monitor) taskFollows(at time.Time, s *store.Store, f *messages.Eviction
 		suppresses := f.Task.SuppressDeletion != nil && *f.Task.SuppressDeletion
 		m.check(TasksFollow, suppresses == (a.PurgeMode == api.PurgeNever), v, "its task suppresses the deletion: %t, and the policy says %q", suppresses, a.PurgeMode)
 		m.check(TasksFollow, (f.Task.PurgeMode == api.PurgeDirectly) == (a.PurgeMode == api.PurgeDirectly), v, "its task purges %s, and the policy says %q", f.Task.PurgeMode, a.PurgeMode)
-		m.unhealthyLongEnough(at, b, a, v)
+		m.unhealthyLongEnough(at, a, v)
 		m.notTooOften(at, b, v)
 	}
 }
 
 // unhealthyLongEnough asks that a copy was Unhealthy for as long as its policy tolerates. A restart may forget since when, which makes
 // evictions later and never earlier.
-func (m *Monitor) unhealthyLongEnough(at time.Time, b *store.Binding, a *api.ApplicationFailover, v Violation) {
+func (m *Monitor) unhealthyLongEnough(at time.Time, a *api.ApplicationFailover, v Violation) {
 	since, known := m.batch.unhealthy[evictedFrom{v.Binding, v.Cluster}]
 	seconds := int32(300)
 	if s := a.DecisionConditions.TolerationSeconds; s != nil {

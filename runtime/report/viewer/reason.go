@@ -128,7 +128,7 @@ func (p *parts) permits(name string, all []messages.Permit) *parts {
 }
 
 // rejections adds why clusters were filtered out.
-func (p *parts) rejections(all []messages.Rejection) *parts {
+func (p *parts) rejections(all []messages.Rejection) {
 	for _, r := range all[:min(len(all), mostParts)] {
 		names := make([]string, 0, mostParts)
 		for _, c := range r.Clusters[:min(len(r.Clusters), mostParts)] {
@@ -139,7 +139,7 @@ func (p *parts) rejections(all []messages.Rejection) *parts {
 		}
 		p.add("rejected: "+r.Reason, strings.Join(names, ", "))
 	}
-	return p.beyond("rejected", len(all))
+	p.beyond("rejected", len(all))
 }
 
 // mostParts is how many of a kind a reason names.
