@@ -30,21 +30,21 @@ type conditions struct {
 	settings *messages.Settings
 	list     []metav1.Condition
 	removed  []api.RemovedCondition
-	// held are the changes that policies do not see yet.
-	held []youngCondition
+	// young are the changes that policies do not see yet.
+	young []youngCondition
 	// stale is set where a condition changed in this instant, so that the system's taints follow it at its end.
 	stale bool
 }
 
-// counts is when policies see a held change.
+// counts is when policies see a young change.
 func (c *conditions) counts(h *youngCondition) time.Time {
 	return h.since.Add(c.settings.ConditionHold)
 }
 
-// due is when policies see the next of them; zero: none is held.
+// due is when policies see the next of them; zero: there is none.
 func (c *conditions) due() (next time.Time) {
-	for i := range c.held {
-		next = actors.Earlier(next, c.counts(&c.held[i]))
+	for i := range c.young {
+		next = actors.Earlier(next, c.counts(&c.young[i]))
 	}
 	return next
 }
@@ -110,7 +110,7 @@ func (c *conditions) take(now time.Time, cluster messages.ClusterName, reports [
 			continue
 		}
 		changed = true
-		c.hold(now, m.Type, before, after)
+		c.wait(now, m.Type, before, after)
 	}
 	if changed {
 		c.list, c.stale = slices.DeleteFunc(next, func(k metav1.Condition) bool { return k.Type == "" }), true
@@ -128,62 +128,62 @@ func reportedAs(now time.Time, m *messages.ConditionReported, before *metav1.Con
 	return &after
 }
 
-// hold keeps a change of status from the policies until it has lasted for ConditionHold. A change back
+// wait keeps a change of status from the policies until it has lasted for ConditionHold. A change back
 // within that time never shows; another change starts the time again. A change of the message alone is
-// held as long as the status that it is about.
-func (c *conditions) hold(now time.Time, kind string, before, after *metav1.Condition) {
+// kept as long as the status that it is about.
+func (c *conditions) wait(now time.Time, kind string, before, after *metav1.Condition) {
 	h := youngCondition{kind: kind, since: now, before: before}
-	if i := slices.IndexFunc(c.held, func(h youngCondition) bool { return h.kind == kind }); i >= 0 {
+	if i := slices.IndexFunc(c.young, func(h youngCondition) bool { return h.kind == kind }); i >= 0 {
 		if sameStatus(before, after) {
 			return
 		}
-		h.before, h.unknown = c.held[i].before, c.held[i].unknown
-		c.held = slices.Delete(c.held, i, i+1)
+		h.before, h.unknown = c.young[i].before, c.young[i].unknown
+		c.young = slices.Delete(c.young, i, i+1)
 	}
 	if c.settings.ConditionHold > 0 && (h.unknown || !sameStatus(h.before, after)) {
-		c.held = append(c.held, h)
+		c.young = append(c.young, h)
 	}
 }
 
-// holdYoung holds, after a restart, what changed so shortly before that it had not shown yet.
-func (c *conditions) holdYoung(now time.Time) {
+// restoreYoung keeps from the policies, after a restart, what changed so shortly before that it had not shown yet.
+func (c *conditions) restoreYoung(now time.Time) {
 	for i := range c.list {
 		h := youngCondition{kind: c.list[i].Type, since: c.list[i].LastTransitionTime.Time, unknown: true}
 		if c.counts(&h).After(now) {
-			c.held = append(c.held, h)
+			c.young = append(c.young, h)
 		}
 	}
 }
 
-// settle lets policies see every change that has held long enough, and reports whether there is one.
+// settle lets policies see every change that has lasted long enough, and reports whether there is one.
 func (c *conditions) settle(now time.Time) bool {
-	before := len(c.held)
-	c.held = slices.DeleteFunc(c.held, func(h youngCondition) bool { return !c.counts(&h).After(now) })
-	return len(c.held) < before
+	before := len(c.young)
+	c.young = slices.DeleteFunc(c.young, func(h youngCondition) bool { return !c.counts(&h).After(now) })
+	return len(c.young) < before
 }
 
 // blind reports whether a policy must know how a condition was before a restart to judge.
 func (c *conditions) blind() bool {
-	return slices.ContainsFunc(c.held, func(h youngCondition) bool { return h.unknown })
+	return slices.ContainsFunc(c.young, func(h youngCondition) bool { return h.unknown })
 }
 
 // seen are the conditions as policies see them.
 func (c *conditions) seen() []metav1.Condition {
-	if len(c.held) == 0 {
+	if len(c.young) == 0 {
 		return c.list
 	}
-	holding := make(map[string]bool, len(c.held))
-	for i := range c.held {
-		holding[c.held[i].kind] = true
+	waiting := make(map[string]bool, len(c.young))
+	for i := range c.young {
+		waiting[c.young[i].kind] = true
 	}
 	var seen []metav1.Condition
 	for i := range c.list {
-		if !holding[c.list[i].Type] {
+		if !waiting[c.list[i].Type] {
 			seen = append(seen, c.list[i])
 		}
 	}
-	for i := range c.held {
-		if before := c.held[i].before; before != nil {
+	for i := range c.young {
+		if before := c.young[i].before; before != nil {
 			seen = append(seen, *before)
 		}
 	}

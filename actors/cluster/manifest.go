@@ -33,7 +33,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.drain.status, c.stays = o.Status.Drain, o.Status.WorkloadsStay
 	c.watched = now
 	c.lease.restore(c.conditions.readiness())
-	c.conditions.holdYoung(now)
+	c.conditions.restoreYoung(now)
 	c.taints.mark(now)
 	c.changed(now, true, out)
 	c.restoreObservation(now, o.Status.ReadyObservation, out)

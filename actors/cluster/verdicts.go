@@ -82,7 +82,7 @@ func (c *Cluster) stay() (reason string, settled bool) {
 	if ready == metav1.ConditionTrue || ready == "" || c.deleting || c.subscribers.len() == 0 {
 		return "", true
 	}
-	if c.judging.inquiry != concluded || len(c.conditions.held) > 0 {
+	if c.judging.inquiry != concluded || len(c.conditions.young) > 0 {
 		return "", false
 	}
 	if off := c.settings.EvictionOff(); off != "" {

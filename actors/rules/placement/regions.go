@@ -39,9 +39,9 @@ func (p *Planner) stay(a *attempt, s spread) bool {
 	if n == 0 || n < s.region.min || n > s.region.max || n > s.cluster.max || count < int64(s.cluster.min) {
 		return false
 	}
-	standing := p.regions[:n]
-	slices.SortFunc(standing, heavier)
-	p.pickFrom(standing, s.cluster.max)
+	running := p.regions[:n]
+	slices.SortFunc(running, heavier)
+	p.pickFrom(running, s.cluster.max)
 	holds := int64(0)
 	for _, k := range p.keys {
 		holds += k.holds()

@@ -221,15 +221,7 @@ func (p *Planner) Takes(s *Shape, name string) bool {
 	return (!s.byName || slices.Contains(s.only, name)) && p.judge(s, p.fleet.fits(s), slot).cause == none && p.fleet.holds(slot, s)
 }
 
-// Refusal returns why a node cannot take a pod of a shape, and whether that is so whatever else runs there; no reasons: it can.
-func (p *Planner) Refusal(s *Shape, name string) (reasons []string, forever bool) {
-	slot, known := p.fleet.slots[name]
-	if !known || !p.fleet.nodes[slot].present {
-		return []string{noNodes}, true
-	}
-	return p.refusal(s, p.fleet.fits(s), p.fleet.tallies(p, s, s.hard), slot)
-}
-
+// refusal returns why a node cannot take a pod of a shape, and whether that is so whatever else runs there; no reasons: it can.
 func (p *Planner) refusal(s *Shape, v []fit, tallies []tally, slot int32) (reasons []string, forever bool) {
 	n := &p.fleet.nodes[slot]
 	if s.byName && !slices.Contains(s.only, n.name) {
