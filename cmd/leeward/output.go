@@ -21,7 +21,6 @@ import (
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/report"
 	"leeward/runtime/report/viewer"
-	"leeward/runtime/scenario/explain"
 	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/replay"
 )
@@ -147,34 +146,6 @@ func wantsColour(w io.Writer) bool {
 	return logging.IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// inOrder does n pieces of work, up to jobs of them at the same time, and passes on their results in order. It
-// stops at the first error of take.
-func inOrder[T any](jobs, n int, do func(i int) T, take func(i int, result T) error) error {
-	results := make(chan chan T, jobs-1) // and one that is being waited for
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		defer close(results)
-		for i := range n {
-			result := make(chan T, 1)
-			select {
-			case results <- result:
-				go func() { result <- do(i) }()
-			case <-stop:
-				return
-			}
-		}
-	}()
-	taken := 0
-	for result := range results {
-		if err := take(taken, <-result); err != nil {
-			return err
-		}
-		taken++
-	}
-	return nil
-}
-
 // printed writes a result as JSON, YAML, or in words by a function. The error has its exit code.
 func printed(stdout io.Writer, form string, result any, words func(io.Writer) error) error {
 	out := bufio.NewWriter(stdout)
@@ -238,9 +209,8 @@ func withLists(v reflect.Value) {
 func unfinished(err error, where fmt.Stringer, undone string) error {
 	var fleet *forecast.Invalid
 	var manifests *world.Invalid
-	var asked *explain.Invalid
 	switch {
-	case errors.As(err, &fleet), errors.As(err, &manifests), errors.As(err, &asked):
+	case errors.As(err, &fleet), errors.As(err, &manifests):
 		return invalid(fmt.Errorf("%s: %w", where, err))
 	case errors.Is(err, context.Canceled):
 		return &exitcode.Exit{Code: exitInternal, Err: fmt.Errorf("leeward: interrupted: nothing was %s", undone)}

@@ -154,7 +154,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 		}
 		return nil
 	}
-	err = inOrder(r.workers(), len(tasks), func(i int) *replay.Run { return r.replay(tasks[i]) }, take)
+	err = replay.InOrder(r.workers(), len(tasks), func(i int) *replay.Run { return r.replay(tasks[i]) }, take)
 	if err == nil {
 		err = out.close()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/runtime/scenario/replay"
 	"leeward/runtime/storm/simulation"
 )
 
@@ -48,7 +49,7 @@ func (s *simulating) run(out io.Writer, seed uint64, jobs int) error {
 		if s.lasts == 0 {
 			n = min(n, int(s.seeds)-tally.seeds)
 		}
-		err := inOrder(jobs, n, func(i int) tried { return try(first + uint64(i)) }, func(_ int, t tried) error { return tally.add(t) })
+		err := replay.InOrder(jobs, n, func(i int) tried { return try(first + uint64(i)) }, func(_ int, t tried) error { return tally.add(t) })
 		if err != nil {
 			return internal(err)
 		}

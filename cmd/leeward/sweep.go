@@ -78,7 +78,7 @@ func (r *replaying) sweep(c *cobra.Command, paths []string) error {
 		return nil
 	}
 	play := func(i int) *replay.Run { return runs[i].play() }
-	err = inOrder(int(r.jobs), len(runs), play, take)
+	err = replay.InOrder(int(r.jobs), len(runs), play, take)
 	if wipe(); err != nil {
 		return internal(err)
 	}

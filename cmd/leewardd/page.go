@@ -22,6 +22,7 @@ import (
 	"leeward/runtime/report/viewer"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/explain"
+	"leeward/runtime/scenario/forecast"
 )
 
 // page is the live page; nil: none is served.
@@ -59,7 +60,7 @@ func (d *daemon) explain(ctx context.Context, kind, name string) (any, error) {
 	x, err := explain.RunContext(ctx, explain.Config{
 		Scenario: scenario.FleetOf(objects, "the store"), Kind: kind, Name: name, Start: d.clock.Now().UTC().Truncate(time.Second), At: 1, Profile: profile, Set: set, Seed: d.machines.config.Seed,
 	})
-	var wrong *explain.Invalid
+	var wrong *forecast.Invalid
 	switch {
 	case errors.As(err, &wrong):
 		return nil, &kubeapi.ExplainError{Problem: wrong}

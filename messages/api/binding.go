@@ -339,6 +339,15 @@ const (
 	ReasonBudgetSpent = "BudgetSpent"
 )
 
+// IsUnschedulable reports whether a reason says that no cluster can take replicas.
+func IsUnschedulable(reason string) bool {
+	switch reason {
+	case ReasonNoClusterFit, ReasonUnschedulable, ReasonQuotaExceeded, ReasonSchedulerError:
+		return true
+	}
+	return false
+}
+
 // ResourceHealth is what a cluster reports of a copy.
 type ResourceHealth string
 

@@ -88,8 +88,8 @@ func likeness(a, b string) float64 {
 }
 
 // Count is a number of things in words: "1 cluster", "3 clusters". The second word is for several, where that is not the first with an s.
-func Count(n int, one string, many ...string) string {
-	return strconv.Itoa(n) + " " + Plural(n, one, many...)
+func Count[N int | int32 | int64](n N, one string, many ...string) string {
+	return strconv.FormatInt(int64(n), 10) + " " + Plural(int(n), one, many...)
 }
 
 // Plural is the word for a number of things.

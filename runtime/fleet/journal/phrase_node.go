@@ -11,6 +11,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 )
 
 // tellNode has the words for what is about a node.
@@ -35,11 +36,11 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 	case *messages.NodeLabelsChanged:
 		return change("labelled", joined(",", labels(f.Set), strings.Join(removed(f.Removed), ",")), "")
 	case *messages.NodeDrainStarted:
-		return change("draining", podsOf(f.Pods), wrap("WARNING: ", f.Warning, ""))
+		return change("draining", spelling.Count(f.Pods, "pod"), wrap("WARNING: ", f.Warning, ""))
 	case *messages.NodeDrained:
 		return change("drained", "", joined("; ", "after "+Clock(f.After), skipped(f.Skipped)))
 	case *messages.NodeDrainFailed:
-		return warning("not drained", podsOf(len(f.Pending))+" remain", f.Error)
+		return warning("not drained", spelling.Count(len(f.Pending), "pod")+" remain", f.Error)
 	case *messages.KubeletStopped:
 		return warning("kubelet stopped", "", "no Lease is renewed; its pods neither start nor end")
 	case *messages.KubeletReturned:
@@ -51,14 +52,6 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 // skipped says which pods a drain did not wait for.
 func skipped(pods []messages.PodName) string {
 	return wrap("not waited for: ", strings.Join(lists.Of(pods, func(p messages.PodName) string { return string(p) }), ", "), "")
-}
-
-// podsOf counts pods.
-func podsOf(n int) string {
-	if n == 1 {
-		return "1 pod"
-	}
-	return fmt.Sprintf("%d pods", n)
 }
 
 // nodeCondition tells of a condition. That nothing is known of the others, and that they are as ever, follows from Ready.

@@ -14,6 +14,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 )
 
 // at writes an instant as hh:mm:ss from the start, with .mmm only where the second is not whole.
@@ -139,29 +140,15 @@ func components(list api.TargetComponents) string {
 func revision(n int32) string { return "revision " + strconv.Itoa(int(n)) }
 
 func replicas(n int32) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return "1 replica"
-	default:
-		return strconv.Itoa(int(n)) + " replicas"
 	}
+	return spelling.Count(n, "replica")
 }
 
-func bindings(n int32) string {
-	if n == 1 {
-		return "1 binding"
-	}
-	return strconv.Itoa(int(n)) + " bindings"
-}
+func bindings(n int32) string { return spelling.Count(n, "binding") }
 
-func remaining(n int32) string {
-	if n == 1 {
-		return "1 binding remains"
-	}
-	return bindings(n) + " remain"
-}
+func remaining(n int32) string { return spelling.Count(n, "binding remains", "bindings remain") }
 
 func names[T ~string](list []T) string {
 	return strings.Join(lists.Of(list, func(l T) string { return string(l) }), " ")

@@ -12,6 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/nodetier"
 	"leeward/runtime/fleet/world"
@@ -138,5 +139,5 @@ func (m *PodMoves) String() string {
 	for _, n := range m.Replaced { // order-free: a sum
 		bound += n
 	}
-	return fmt.Sprintf("%s would be evicted within %s, %d bound elsewhere, %d pending at the end", Counted(len(m.Evicted), "pod"), NodeHorizon, bound, len(m.Pending))
+	return fmt.Sprintf("%s would be evicted within %s, %d bound elsewhere, %d pending at the end", spelling.Count(len(m.Evicted), "pod"), NodeHorizon, bound, len(m.Pending))
 }

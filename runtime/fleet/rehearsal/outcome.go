@@ -82,12 +82,11 @@ func (o *Outcome) step(at time.Time, s failover.Step, f *failover.Failover) {
 
 // refuse notes a binding that no cluster can take, if the reason says so.
 func (o *Outcome) refuse(b messages.BindingName, reason string, r refusal) bool {
-	switch reason {
-	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
+	is := api.IsUnschedulable(reason)
+	if is {
 		o.refused[b] = r
-		return true
 	}
-	return false
+	return is
 }
 
 // Refused is why no cluster can take replicas of a binding; false: nothing refused them last.

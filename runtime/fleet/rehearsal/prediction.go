@@ -14,6 +14,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/store"
@@ -44,7 +45,7 @@ type Eviction struct {
 
 // String is the eviction in words, without its time.
 func (e *Eviction) String() string {
-	return fmt.Sprintf("%s evicted from %s (%s) to %s: %s", e.Workload, e.From, Counted(int(e.Replicas), "replica"), Targets(e.To), e.Reason)
+	return fmt.Sprintf("%s evicted from %s (%s) to %s: %s", e.Workload, e.From, spelling.Count(int(e.Replicas), "replica"), Targets(e.To), e.Reason)
 }
 
 // Blocked is an eviction that would be due and have to wait.
@@ -79,7 +80,7 @@ func (t *Trouble) String() string {
 	if t.Missing == 0 {
 		return fmt.Sprintf("%s: %s", t.Workload, t.Reason)
 	}
-	return fmt.Sprintf("%s %s: %s", t.Workload, Counted(int(t.Missing), "replica"), t.Reason)
+	return fmt.Sprintf("%s %s: %s", t.Workload, spelling.Count(int(t.Missing), "replica"), t.Reason)
 }
 
 // Targets are clusters in words, with the replicas that each has: "eu-2 (2), us-1 (1)".
@@ -102,7 +103,7 @@ func (p *Prediction) evicted() int {
 // Summary is the prediction in a few lines; none: nothing of it would happen.
 func (p *Prediction) Summary() (lines []string) {
 	if n := len(p.Evictions); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s would be evicted, %s", Counted(p.evicted(), "binding"), between(p.Evictions[0].At.Length(), p.Evictions[n-1].At.Length())))
+		lines = append(lines, fmt.Sprintf("%s would be evicted, %s", spelling.Count(p.evicted(), "binding"), between(p.Evictions[0].At.Length(), p.Evictions[n-1].At.Length())))
 	}
 	waiting := 0
 	for i := range p.Blocked {
@@ -111,10 +112,10 @@ func (p *Prediction) Summary() (lines []string) {
 		}
 	}
 	if waiting > 0 {
-		lines = append(lines, Counted(waiting, "eviction")+" would be blocked")
+		lines = append(lines, spelling.Count(waiting, "eviction")+" would be blocked")
 	}
 	if n := len(p.Unschedulable); n > 0 {
-		lines = append(lines, Counted(n, "binding")+" would be unschedulable")
+		lines = append(lines, spelling.Count(n, "binding")+" would be unschedulable")
 	}
 	return append(lines, p.Stays...)
 }
@@ -156,7 +157,7 @@ func Outline(at []time.Time, now time.Time) []string {
 		return nil
 	}
 	return previews([]string{
-		fmt.Sprintf("an eviction of %s would be due, %s", Counted(len(at), "binding"), between(at[0].Sub(now), at[len(at)-1].Sub(now))),
+		fmt.Sprintf("an eviction of %s would be due, %s", spelling.Count(len(at), "binding"), between(at[0].Sub(now), at[len(at)-1].Sub(now))),
 		"in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	})
 }
@@ -166,20 +167,12 @@ func Outline(at []time.Time, now time.Time) []string {
 func (m *PodMoves) Warnings() (lines []string) {
 	if n := len(m.Evicted); n > 0 {
 		first, last := &m.Evicted[0], &m.Evicted[n-1]
-		lines = append(lines, fmt.Sprintf("%s would be evicted, %s: %s, %s", Counted(n, "pod"), between(first.After, last.After), first.Pod, first.Why))
+		lines = append(lines, fmt.Sprintf("%s would be evicted, %s: %s, %s", spelling.Count(n, "pod"), between(first.After, last.After), first.Pod, first.Why))
 	}
 	if n := len(m.Blocked); n > 0 {
-		lines = append(lines, "PodDisruptionBudgets would keep "+Counted(n, "pod"))
+		lines = append(lines, "PodDisruptionBudgets would keep "+spelling.Count(n, "pod"))
 	}
 	return previews(lines)
-}
-
-// Counted is a number of something in words: "1 binding", "2 bindings".
-func Counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // between is when the first and the last would be evicted, from now on.

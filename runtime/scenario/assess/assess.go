@@ -23,6 +23,7 @@ import (
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/forecast"
+	"leeward/runtime/scenario/replay"
 )
 
 // Horizon is how far each contingency looks ahead.
@@ -270,48 +271,35 @@ func (f *fleet) tryAll(ctx context.Context, all []Contingency, c *Config) ([]*Ou
 		err error
 	}
 	first := map[string]int{}
-	results := make([]chan result, len(all))
-	slots := make(chan struct{}, max(1, c.Jobs))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	for i := range all {
 		if _, known := first[all[i].key()]; !known {
 			first[all[i].key()] = i
-			results[i] = make(chan result, 1)
 		}
 	}
-	go func() {
-		for i, r := range results {
-			if r == nil {
-				continue
-			}
-			slots <- struct{}{}
-			go func() {
-				o, err := f.try(ctx, &all[i])
-				r <- result{o, err}
-				<-slots
-			}()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	try := func(i int) (r result) {
+		if first[all[i].key()] == i {
+			r.Outcome, r.err = f.try(ctx, &all[i])
 		}
-	}()
+		return r
+	}
 	outcomes := make([]*Outcome, len(all))
-	for i := range all {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if same := first[all[i].key()]; same != i {
+	return outcomes, replay.InOrder(max(1, c.Jobs), len(all), try, func(i int, r result) error {
+		switch same := first[all[i].key()]; {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case r.err != nil:
+			return fmt.Errorf("assess the loss of %s: %w", all[i].Name, r.err)
+		case same != i:
 			again := *outcomes[same]
 			again.Contingency, again.SameAs = all[i], all[same].Name
-			outcomes[i] = &again
-		} else {
-			r := <-results[i]
-			if r.err != nil {
-				return nil, fmt.Errorf("assess the loss of %s: %w", all[i].Name, r.err)
-			}
-			outcomes[i] = r.Outcome
+			r.Outcome = &again
 		}
+		outcomes[i] = r.Outcome
 		if c.Progress != nil {
 			c.Progress(i+1, len(all))
 		}
-	}
-	return outcomes, nil
+		return nil
+	})
 }

@@ -19,8 +19,7 @@ const closed = string(storm.Closed)
 func (r *run) conclude(s *store.Store) *Outcome {
 	o := r.outcome
 	if !r.availableAt.IsZero() {
-		after := span.Seconds(r.availableAt.Sub(r.now))
-		o.AvailableAfter = &after
+		o.AvailableAfter = new(span.Seconds(r.availableAt.Sub(r.now)))
 	}
 	r.lacks(r.now.Add(Horizon))
 	o.Unavailability = float64(r.shortfall) / 1000

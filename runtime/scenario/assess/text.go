@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"leeward/messages"
 	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/span"
@@ -124,18 +126,8 @@ func (o *Outcome) cells() []string {
 	}
 	return []string{
 		Predicted + name, o.Evicted.String(), o.Rescheduled.String(), o.Unschedulable.String(), o.Unavailable.String(), fmt.Sprint(o.Down),
-		percent(o.Lowest), again, cmp.Or(spelling.Few(unique(over), mostListed), "-"), breaker,
+		percent(o.Lowest), again, cmp.Or(spelling.Few(slices.Compact(over), mostListed), "-"), breaker,
 	}
-}
-
-// unique drops names that are those before them again.
-func unique(names []string) (all []string) {
-	for i, n := range names {
-		if i == 0 || names[i-1] != n {
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 // String is a count as tables have it.
@@ -200,11 +192,7 @@ func (t *text) advice(all []Advice) {
 			where = " (" + joined(at.Where, t.wide) + ")"
 		}
 		t.line("%d. %s%s", i+1, at.Change, where)
-		names := make([]string, len(at.Workloads))
-		for i, w := range at.Workloads {
-			names[i] = string(w)
-		}
-		if len(names) > 0 {
+		if names := lists.Of(at.Workloads, func(w messages.BindingName) string { return string(w) }); len(names) > 0 {
 			t.line("   %s%s: %s", Predicted, spelling.Count(len(names), "workload is affected", "workloads are affected"), spelling.Few(names, mostListed))
 		}
 		for _, e := range at.Evidence {

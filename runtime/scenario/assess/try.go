@@ -323,12 +323,11 @@ func (r *run) step(_ time.Time, s failover.Step, f *failover.Failover) {
 
 // refuse notes a workload that no cluster can take, if the reason says so.
 func (r *run) refuse(b messages.BindingName, reason, message string, missing int32) bool {
-	switch reason {
-	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
+	is := api.IsUnschedulable(reason)
+	if is {
 		r.refused[b] = refusal{missing, message}
-		return true
 	}
-	return false
+	return is
 }
 
 // fill follows in which order clusters become full.

@@ -2,6 +2,7 @@ package assess
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,10 +20,7 @@ func (f *fleet) overflows(after forecast.Usage, failed map[messages.ClusterName]
 		}
 		has, others := forecast.CapacityOf(c)
 		for what, allocatable := range has { // sorted below
-			limit, taken := api.Units(what, allocatable), int64(0)
-			if q, is := others[what]; is {
-				taken = api.Units(what, q)
-			}
+			limit, taken := api.Units(what, allocatable), api.Units(what, others[what])
 			now, was := taken+after[c.Name][what], taken+f.before[c.Name][what]
 			if now > limit && now > was {
 				all = append(all, Overflow{c.Name, string(what), forecast.Quantity(what, now), forecast.Quantity(what, limit)})
@@ -42,16 +40,13 @@ const full = 0.9
 func isFull(c *api.Cluster, what corev1.ResourceName, requested int64) bool {
 	has, others := forecast.CapacityOf(c)
 	allocatable, known := has[what]
-	if q, is := others[what]; is {
-		requested += api.Units(what, q)
-	}
-	return known && float64(requested) >= full*float64(api.Units(what, allocatable))
+	return known && float64(requested+api.Units(what, others[what])) >= full*float64(api.Units(what, allocatable))
 }
 
 // fullest are the surviving clusters that are full, in order, and the lacking resources of which they are; all that are lacking
 // where none is full.
 func (f *fleet) fullest(after forecast.Usage, lacking forecast.UsageOf, failed map[messages.ClusterName]bool) (names []string, tight []corev1.ResourceName) {
-	all := resources(lacking)
+	all := slices.Sorted(maps.Keys(lacking))
 	for _, c := range f.clusters {
 		if failed[messages.ClusterName(c.Name)] {
 			continue
@@ -67,13 +62,4 @@ func (f *fleet) fullest(after forecast.Usage, lacking forecast.UsageOf, failed m
 		tight = all
 	}
 	return names, tight
-}
-
-// resources are those of which there is an amount, in order.
-func resources(u forecast.UsageOf) (names []corev1.ResourceName) {
-	for what := range u { // sorted below
-		names = append(names, what)
-	}
-	slices.Sort(names)
-	return names
 }

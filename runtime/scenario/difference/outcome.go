@@ -12,6 +12,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/failover"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/scenario"
@@ -294,11 +295,8 @@ func (d *Difference) compare(a, b *outcome) {
 
 // note tells of workloads that the other side has not.
 func (d *Difference) note(side string, n int) {
-	switch {
-	case n == 1:
-		d.Notes = append(d.Notes, "1 workload is in "+side+" only")
-	case n > 1:
-		d.Notes = append(d.Notes, fmt.Sprintf("%d workloads are in %s only", n, side))
+	if n > 0 {
+		d.Notes = append(d.Notes, spelling.Count(n, "workload is", "workloads are")+" in "+side+" only")
 	}
 }
 

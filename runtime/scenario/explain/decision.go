@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 )
 
 // decisionOf reads the scheduler's answer.
@@ -57,17 +60,17 @@ func divided(o *division.Outline) []string {
 	if o.Method == "" {
 		return nil
 	}
-	lines := []string{fmt.Sprintf("%s asked for", counted(o.Asked, "replica"))}
+	lines := []string{fmt.Sprintf("%s asked for", spelling.Count(o.Asked, "replica"))}
 	if o.Kept > 0 {
-		lines = append(lines, fmt.Sprintf("%s remain where they run", counted(o.Kept, "replica")))
+		lines = append(lines, fmt.Sprintf("%s remain where they run", spelling.Count(o.Kept, "replica")))
 	}
 	if o.Missing > 0 {
-		lines = append(lines, fmt.Sprintf("%s find no capacity", counted(o.Missing, "replica")))
+		lines = append(lines, fmt.Sprintf("%s find no capacity", spelling.Count(o.Missing, "replica")))
 	}
 	if o.Divided == 0 {
 		return append(lines, "nothing is divided")
 	}
-	how := fmt.Sprintf("%s divided by %s (%s)", counted(o.Divided, "replica"), o.By, o.Method)
+	how := fmt.Sprintf("%s divided by %s (%s)", spelling.Count(o.Divided, "replica"), o.By, o.Method)
 	if o.Fewest {
 		how += ", among the fewest clusters that suffice"
 	}
@@ -93,17 +96,11 @@ func asks(p *api.Placement) (lines []string) {
 		if c.MaxGroups > 0 {
 			most = fmt.Sprint(c.MaxGroups)
 		}
-		by := string(c.SpreadByField)
-		if c.SpreadByLabel != "" {
-			by = "label " + c.SpreadByLabel
-		}
-		if by == "" {
-			by = "cluster"
-		}
+		by := cmp.Or(labelled("label", c.SpreadByLabel), string(c.SpreadByField), "cluster")
 		lines = append(lines, fmt.Sprintf("spread by %s: minGroups %d, maxGroups %s", by, c.MinGroups, most))
 	}
-	for i := range p.ClusterTolerations {
-		lines = append(lines, "toleration: "+toleration(&p.ClusterTolerations[i]))
+	for _, t := range p.ClusterTolerations {
+		lines = append(lines, "toleration: "+toleration(t))
 	}
 	return append(lines, "replicas: "+strategy(p.ReplicaScheduling))
 }
@@ -115,7 +112,7 @@ func selects(a *api.ClusterAffinity) string {
 		parts = append(parts, "clusterNames "+strings.Join(a.ClusterNames, " "))
 	}
 	if a.LabelSelector != nil {
-		for _, key := range sortedKeys(a.LabelSelector.MatchLabels) {
+		for _, key := range slices.Sorted(maps.Keys(a.LabelSelector.MatchLabels)) {
 			parts = append(parts, "label "+key+"="+a.LabelSelector.MatchLabels[key])
 		}
 		for _, e := range a.LabelSelector.MatchExpressions {
@@ -154,11 +151,8 @@ func strategy(s *api.ReplicaSchedulingStrategy) string {
 }
 
 // toleration is one in words: "not-ready:NoExecute Exists for 60s".
-func toleration(t *corev1.Toleration) string {
-	key := t.Key
-	if key == "" {
-		key = "every taint"
-	}
+func toleration(t corev1.Toleration) string {
+	key := cmp.Or(t.Key, "every taint")
 	if t.Operator != corev1.TolerationOpExists && t.Value != "" {
 		key += "=" + t.Value
 	}

@@ -14,13 +14,13 @@ import (
 	"leeward/actors/scheduler"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/messages/lists"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -51,14 +51,6 @@ type Config struct {
 	Seed    uint64
 }
 
-// Invalid says what is wrong with a scenario, its settings, or a name.
-type Invalid struct{ Problem error }
-
-func (e *Invalid) Error() string { return e.Problem.Error() }
-
-// Unwrap returns the problem.
-func (e *Invalid) Unwrap() error { return e.Problem }
-
 // Seconds is an instant from the start, which JSON has in seconds.
 type Seconds time.Duration
 
@@ -82,7 +74,7 @@ type Explanation struct {
 	Pod     *Pod     `json:"pod,omitempty"`
 }
 
-// Run replays the scenario until the instant, and explains. The error is an *Invalid where the scenario, a setting or the name is
+// Run replays the scenario until the instant, and explains. The error is an *forecast.Invalid where the scenario, a setting or the name is
 // at fault.
 func Run(c Config) (*Explanation, error) { return RunContext(context.Background(), c) }
 
@@ -90,31 +82,31 @@ func Run(c Config) (*Explanation, error) { return RunContext(context.Background(
 func RunContext(ctx context.Context, c Config) (*Explanation, error) {
 	c.Scenario = c.Nodes()
 	if err := c.fits(); err != nil {
-		return nil, &Invalid{err}
+		return nil, &forecast.Invalid{Problem: err}
 	}
 	q := &query{Config: c}
 	if c.Kind == KindBinding {
 		var err error
 		if q.meant, err = bindingsMeant(c.Name, c.Namespace, kindsOf(c.Scenario)); err != nil {
-			return nil, &Invalid{err}
+			return nil, &forecast.Invalid{Problem: err}
 		}
 	}
 	played, err := c.played()
 	if err != nil {
-		return nil, &Invalid{err}
+		return nil, &forecast.Invalid{Problem: err}
 	}
 	options := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set, Start: c.Start, Until: c.At, Begun: q.begun, Ended: q.ended}
 	run, err := replay.PlayContext(ctx, played, options)
 	var wrong *world.Invalid
 	switch {
 	case errors.As(err, &wrong):
-		return nil, &Invalid{err}
+		return nil, &forecast.Invalid{Problem: err}
 	case err != nil:
 		return nil, err
 	case run.Err != nil:
 		return nil, run.Err
 	case q.problem != nil:
-		return nil, &Invalid{q.problem}
+		return nil, &forecast.Invalid{Problem: q.problem}
 	}
 	q.answer.Kind, q.answer.Profile, q.answer.Seed = c.Kind, run.Profile, c.Seed
 	return q.answer, nil
@@ -156,12 +148,7 @@ func (c *Config) played() (*scenario.Scenario, error) {
 		return c.Scenario, nil
 	}
 	s := *c.Scenario
-	s.Objects = slices.Clone(s.Objects)
-	objects := lists.Of(s.Objects, func(one manifest.Document) api.Object { return one.Object })
-	store.WithoutOwn(objects)
-	for i := range s.Objects {
-		s.Objects[i].Object = objects[i]
-	}
+	s.Objects = forecast.Reported(s.Objects)
 	return &s, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"leeward/messages"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -80,7 +81,7 @@ func TestAFailoverThatIsOverIsToldStepByStep(t *testing.T) {
 func TestNamesThatAreNotKnownAreRefused(t *testing.T) {
 	for kind, name := range map[string]string{KindBinding: "ngimx", KindCluster: "membr2", KindPolicy: "evict", KindNode: "x", KindPod: "x", "moon": "x"} {
 		_, err := Run(Config{Scenario: read(t, nginx), Kind: kind, Name: name, Seed: 1})
-		require.ErrorAs(t, err, new(*Invalid), kind)
+		require.ErrorAs(t, err, new(*forecast.Invalid), kind)
 		t.Log(err)
 	}
 	_, err := Run(Config{Scenario: read(t, nginx), Kind: KindCluster, Name: "membr2", Seed: 1})

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,40 +19,73 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// The states of a move. Those that are over have the last three.
+// The states of a move. Those that are over have the last five.
 const (
 	StateScheduled = "eviction scheduled"
 	StateBlocked   = "eviction blocked"
 	StateEvicting  = "evicting"
+	// StateDeleting is that of a pod that was deleted without an eviction for a taint, and has not ended yet.
+	StateDeleting  = "deleting"
 	StateEvicted   = "evicted"
 	StateCancelled = "eviction cancelled"
 	StateReturned  = "handover cancelled"
+	StateDeleted   = "deleted"
+	// StateGivenUp is that of an eviction that the API server refused too often.
+	StateGivenUp = "eviction given up"
 )
 
-// Move is one failover of a binding: its eviction from a cluster, from the countdown until the old copy is removed.
+// Move is one failover of a binding: its eviction from a cluster, from the countdown until the old copy is removed. Of a pod it is one
+// eviction from its node, or another deletion, until the pod is gone.
 type Move struct {
-	Cluster messages.ClusterName `json:"cluster"`
+	// Cluster is what a binding is evicted from, Node what a pod is.
+	Cluster messages.ClusterName `json:"cluster,omitempty"`
+	Node    messages.NodeName    `json:"node,omitempty"`
 	State   string               `json:"state"`
-	// Taint, Policy, Condition and Toleration are why, each apart; Reason is set where it is no taint.
+	// Taint, Policy or TaintedBy, Condition, which asked for the taint, and Toleration are why, each apart; Reason is set where it is
+	// no taint.
 	Taint      string `json:"taint,omitempty"`
 	Policy     string `json:"policy,omitempty"`
+	TaintedBy  string `json:"taintedBy,omitempty"`
 	Condition  string `json:"condition,omitempty"`
 	Toleration string `json:"toleration,omitempty"`
 	Reason     string `json:"reason,omitempty"`
-	// Deadline is when the eviction is due, or was, or when its handover ends at the latest; nil: there is none.
+	// Deadline is when the eviction is due, or was, or when its handover ends at the latest; nil: there is none, or immediately.
 	Deadline *Seconds `json:"deadlineSeconds,omitempty"`
-	// Blocked is what blocks it, Until when that is looked at again by itself.
+	// Blocked is what blocks it or what it waits for, Until when that is looked at again by itself.
 	Blocked string   `json:"blocked,omitempty"`
 	Until   *Seconds `json:"untilSeconds,omitempty"`
 	// To are the clusters that take over.
 	To []api.TargetCluster `json:"to,omitempty"`
-	// Ends is what would cancel it, or end the handover, one each.
-	Ends []string `json:"ends,omitempty"`
+	// Replacement is the pod that its owner created in its place; empty: none yet.
+	Replacement messages.PodName `json:"replacement,omitempty"`
+	// Waits is what it goes on with, and Ends what would cancel it, or end it or the handover, one each.
+	Waits []string `json:"waits,omitempty"`
+	Ends  []string `json:"ends,omitempty"`
 	// Steps are what happened, in order.
 	Steps []Step `json:"steps"`
 
+	// failover is of a binding, as removed is; budget and deleted are of a pod.
 	failover *failover.Failover
 	removed  bool
+	budget   messages.PodBudgetName
+	deleted  time.Time
+}
+
+// from is what the binding or the pod is evicted from.
+func (m *Move) from() string { return string(m.Cluster) + string(m.Node) }
+
+// ended reports whether Ends are what ends the move, and not what would cancel it.
+func (m *Move) ended() bool {
+	return m.State == StateDeleting || m.State == StateEvicting && (m.Node == "" || m.Blocked == "")
+}
+
+// open reports whether the move goes on.
+func (m *Move) open() bool {
+	switch m.State {
+	case StateScheduled, StateBlocked, StateEvicting, StateDeleting:
+		return true
+	}
+	return false
 }
 
 // Step is one thing that happened: the part of a failover that it is, and in words.
@@ -81,15 +115,14 @@ func (q *query) moves(b *store.Binding) (underWay, past []Move) {
 	known := map[messages.ClusterName]bool{}
 	for _, m := range all {
 		m.state()
-		switch m.State {
-		case StateScheduled, StateBlocked, StateEvicting:
-			q.detail(m, b)
-			known[m.Cluster] = true
-			underWay = append(underWay, *m)
-		default:
+		if !m.open() {
 			q.causes(m)
 			past = append(past, *m)
+			continue
 		}
+		q.detail(m, b)
+		known[m.Cluster] = true
+		underWay = append(underWay, *m)
 	}
 	for i := range b.Status.Evictions {
 		if e := &b.Status.Evictions[i]; e.State != api.EvictionEvicting && !known[messages.ClusterName(e.Cluster)] {
@@ -260,17 +293,9 @@ func (m *Move) why(g *messages.Grounds) {
 		return
 	}
 	m.Taint = taint.String(g.Taint)
-	m.Toleration = "not tolerated"
-	if t := g.Toleration; t != nil {
-		if m.Toleration = toleration(t); t.Key == g.Taint.Key && t.Effect == g.Taint.Effect {
-			m.Toleration = strings.TrimPrefix(m.Toleration, t.Key+":"+string(t.Effect)+" ")
-		}
-	}
+	m.Toleration = shortToleration(g.Toleration, g.Taint)
 	if g.Cause != nil {
-		m.Policy, m.Condition = g.Cause.Policy, g.Cause.Because
-		if m.Policy == "" {
-			m.Policy = joined(" ", "none, by", g.Cause.By, g.Cause.User)
-		}
+		m.Condition, m.Policy = g.Cause.Because, cmp.Or(g.Cause.Policy, joined(" ", "none, by", g.Cause.By, g.Cause.User))
 	}
 }
 
@@ -287,14 +312,12 @@ func (q *query) detail(m *Move, b *store.Binding) {
 		return
 	}
 	if f.Cause != nil && !f.Cause.Deadline.IsZero() {
-		at := q.since(f.Cause.Deadline)
-		m.Deadline = &at
+		m.Deadline = new(q.since(f.Cause.Deadline))
 	}
 	if by := f.BlockedBy; by != nil {
 		m.Blocked = joined(": ", by.Reason, by.Message)
 		if !by.Until.IsZero() {
-			until := q.since(by.Until)
-			m.Until = &until
+			m.Until = new(q.since(by.Until))
 		}
 	}
 	m.Ends = q.cancels(m)
@@ -323,8 +346,7 @@ func (q *query) handover(m *Move, t *api.GracefulEvictionTask) {
 	case t.SuppressDeletion != nil && *t.SuppressDeletion:
 		m.Ends = []string{"suppressDeletion is set to false"}
 	case t.CreationTimestamp != nil:
-		at := q.since(t.CreationTimestamp.Add(grace))
-		m.Deadline = &at
+		m.Deadline = new(q.since(t.CreationTimestamp.Add(grace)))
 		over := "its grace period of " + span.String(grace) + " is over"
 		if karmada.Of(q.settings()).KeepsLastCopy() {
 			over += ", and a healthy copy runs on another cluster"

@@ -113,12 +113,3 @@ func nameOf(o api.Object) string { return string(messages.NameBinding(o.GetNames
 func joined(between string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), between)
 }
-
-func counted[N int | int32 | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

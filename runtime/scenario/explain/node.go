@@ -2,10 +2,12 @@ package explain
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"leeward/actors/rules/disruption"
 	"leeward/actors/rules/nodelife"
@@ -95,15 +97,7 @@ func reason(c *corev1.NodeCondition) string {
 
 // soonest puts first what is due first, and last what is not.
 func soonest(a, b *Seconds) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return cmp.Compare(*a, *b)
+	return cmp.Compare(ptr.Deref(a, math.MaxInt64), ptr.Deref(b, math.MaxInt64))
 }
 
 // zone is the state of a zone as it was last told.
@@ -113,8 +107,7 @@ func (q *query) zone(name string) Zone {
 		switch f := q.entries[i].Fact.(type) {
 		case *messages.ZoneStateChanged:
 			if string(f.Zone) == name {
-				at := q.since(q.entries[i].At)
-				z.State, z.Since, z.Ready, z.NotReady, z.Rate = f.State, &at, f.Ready, f.NotReady, f.Rate
+				z.State, z.Since, z.Ready, z.NotReady, z.Rate = f.State, new(q.since(q.entries[i].At)), f.Ready, f.NotReady, f.Rate
 			}
 		case *messages.DisruptionChanged:
 			z.AllDisrupted = f.Full // of a fleet each cluster tells its own, which names none
@@ -184,7 +177,7 @@ func (q *query) queued(node messages.NodeName) (waiting []Queued, stopped *Secon
 }
 
 // podOn tells when a pod would be evicted from its node, as it is now.
-func (q *query) podOn(n *corev1.Node, waiting []Queued, full messages.PodName, p *corev1.Pod, moves map[messages.PodName][]*PodMove) PodOnIt {
+func (q *query) podOn(n *corev1.Node, waiting []Queued, full messages.PodName, p *corev1.Pod, moves map[messages.PodName][]*Move) PodOnIt {
 	x := PodOnIt{Pod: full, Phase: p.Status.Phase, Ready: disruption.Ready(p), State: StateStays}
 	if all := moves[full]; len(all) > 0 && all[len(all)-1].open() {
 		m := *all[len(all)-1]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/journal"
 )
 
@@ -26,13 +27,7 @@ func (t *text) pod(p *Pod) {
 	} else if p.Node == "" && !p.Gone {
 		t.line(1, "the scheduler was not asked")
 	}
-	t.title("what is under way")
-	if len(p.UnderWay) == 0 {
-		t.line(1, "nothing")
-	}
-	for i := range p.UnderWay {
-		t.podMove(&p.UnderWay[i])
-	}
+	t.underWay(p.UnderWay)
 	t.title("why it moved before")
 	switch {
 	case p.Replaces != "":
@@ -40,16 +35,7 @@ func (t *text) pod(p *Pod) {
 	case len(p.Past) == 0:
 		t.line(1, "it did not")
 	}
-	omitted := len(p.Past) - t.shown(len(p.Past))
-	if omitted > 0 {
-		t.line(1, "%s before: -o wide", counted(omitted, "more eviction"))
-	}
-	for i := range p.Past[omitted:] {
-		m := &p.Past[omitted+i]
-		t.line(1, "%s from %s%s", m.State, m.Node, lasted(m.Steps))
-		t.podFields(m)
-		t.steps(m.Steps)
-	}
+	t.past(p.Past, "eviction")
 }
 
 // how says how the pod is.
@@ -127,38 +113,6 @@ func (n *NodeFitted) result() string {
 	return "fits"
 }
 
-func (t *text) podMove(m *PodMove) {
-	if m.Deadline != nil && m.State == StateScheduled {
-		t.line(1, "%s from %s for %s", m.State, m.Node, m.Deadline)
-	} else {
-		t.line(1, "%s from %s", m.State, m.Node)
-	}
-	t.podFields(m)
-	if m.Blocked != "" {
-		t.line(2, "blocked: %s%s", m.Blocked, until(m.Until))
-	}
-	for _, wait := range m.Waits {
-		t.line(2, "goes on when %s", wait)
-	}
-	for _, end := range m.Ends {
-		if m.State == StateDeleting || m.State == StateEvicting && m.Blocked == "" {
-			t.line(2, "ends when %s", end)
-		} else {
-			t.line(2, "cancelled when %s", end)
-		}
-	}
-	t.steps(m.Steps)
-}
-
-// podFields tells why, each part apart.
-func (t *text) podFields(m *PodMove) {
-	for _, f := range [][2]string{{"taint", m.Taint}, {"tainted by", m.TaintedBy}, {"condition", m.Condition}, {"toleration", m.Toleration}, {"reason", m.Reason}, {"replacement", string(m.Replacement)}} {
-		if f[1] != "" {
-			t.line(2, "%s: %s", f[0], f[1])
-		}
-	}
-}
-
 func (t *text) node(n *Node) {
 	t.line(0, "%s", n.Zone.text())
 	if n.Zone.AllDisrupted {
@@ -170,19 +124,9 @@ func (t *text) node(n *Node) {
 	if n.KubeletStopped != nil {
 		t.line(0, "its kubelet has stopped, since %s: no Lease is renewed; its pods neither start nor end", n.KubeletStopped)
 	}
-	t.title("conditions")
-	for _, k := range n.Conditions {
-		t.line(1, "%s  %s", k.Since, k.Text)
-	}
-	t.none(len(n.Conditions))
-	t.title("taints")
-	for _, k := range n.Taints {
-		t.line(1, "%s  %s", k.Since, joined("; ", k.Taint, labelled("by", k.By), labelled("condition", k.Condition)))
-	}
-	for _, k := range n.Queued {
-		t.line(1, "%s  %s queued, at the rate of %s: %g nodes a second", k.Since, k.Taint, zoneCalled(n.Zone.Name), n.Zone.Rate)
-	}
-	t.none(len(n.Taints) + len(n.Queued))
+	t.state(n.Conditions, n.Taints, lists.Of(n.Queued, func(k Queued) string {
+		return fmt.Sprintf("%s  %s queued, at the rate of %s: %g nodes a second", k.Since, k.Taint, zoneCalled(n.Zone.Name), n.Zone.Rate)
+	}))
 	t.title("what runs here, and when it would be evicted as things are")
 	t.none(len(n.Pods))
 	if len(n.Pods) == 0 {
@@ -191,11 +135,7 @@ func (t *text) node(n *Node) {
 	rows := [][]string{{"POD", "PHASE", "READY", "STATE", "DUE", "WHY"}}
 	shown := t.shown(len(n.Pods))
 	for _, p := range n.Pods[:shown] {
-		due := "-"
-		if p.Due != nil {
-			due = p.Due.String()
-		}
-		rows = append(rows, []string{string(p.Pod), cmp.Or(string(p.Phase), "Pending"), yes(p.Ready), p.State, due, p.Why})
+		rows = append(rows, []string{string(p.Pod), cmp.Or(string(p.Phase), "Pending"), yes(p.Ready), p.State, when(p.Due), p.Why})
 	}
 	t.table(1, rows)
 	t.more(1, len(n.Pods)-shown, "pod")

@@ -14,6 +14,7 @@ import (
 	"leeward/actors/rules/nodelife"
 	"leeward/actors/rules/podplacement"
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/runtime/fleet/world"
 )
 
@@ -37,8 +38,8 @@ type Pod struct {
 	// Replaces is the pod that it takes the place of; empty: none that is known.
 	Replaces messages.PodName `json:"replaces,omitempty"`
 	// UnderWay are evictions that are scheduled or go on, Past those that are over.
-	UnderWay []PodMove `json:"underWay"`
-	Past     []PodMove `json:"past"`
+	UnderWay []Move `json:"underWay"`
+	Past     []Move `json:"past"`
 }
 
 // PodDecision is one decision of the scheduler of pods, with what it found of each node.
@@ -108,16 +109,16 @@ func (q *query) names(full string) bool {
 }
 
 // knownPods are the pods that there are or ever were, by their full names.
-func (q *query) knownPods() map[messages.PodName]bool {
-	all := map[messages.PodName]bool{}
+func (q *query) knownPods() map[string]bool {
+	all := map[string]bool{}
 	for i := range q.entries {
 		if f, is := q.entries[i].Fact.(messages.AboutPod); is {
-			all[f.AboutPod()] = true
+			all[string(f.AboutPod())] = true
 		}
 	}
 	q.eachTier(func(prefix string, t tier) {
 		for _, name := range t.Pods() {
-			all[messages.PodName(prefix+string(name))] = true
+			all[prefix+string(name)] = true
 		}
 	})
 	return all
@@ -160,12 +161,7 @@ func (q *query) meantOf(all []string) (string, error) {
 }
 
 func (q *query) explainPod() {
-	known := q.knownPods()
-	all := make([]string, 0, len(known))
-	for name := range known { // order-free: sorted by meantOf
-		all = append(all, string(name))
-	}
-	full, err := q.meantOf(all)
+	full, err := q.meantOf(slices.Collect(maps.Keys(q.knownPods())))
 	if err != nil {
 		q.problem = err
 		return
@@ -180,16 +176,14 @@ func (q *query) pod(full messages.PodName) *Pod {
 		x.Gone, x.Phase, x.Node, x.Terminating = false, p.Status.Phase, q.beside(full, p.Spec.NodeName), p.DeletionTimestamp != nil
 		x.Owner, _ = t.OwnerOf(name)
 		x.Ready = disruption.Ready(p)
-		for i := range p.Spec.Tolerations {
-			x.Tolerations = append(x.Tolerations, toleration(&p.Spec.Tolerations[i]))
-		}
+		x.Tolerations = append(x.Tolerations, lists.Of(p.Spec.Tolerations, toleration)...)
 	}
 	x.bound(q, full)
 	fold := q.podMoves()
 	if x.Owner == "" {
 		x.Owner = fold.owners[full]
 	}
-	x.Replaces, x.UnderWay, x.Past = fold.replaces[full], []PodMove{}, []PodMove{}
+	x.Replaces, x.UnderWay, x.Past = fold.replaces[full], []Move{}, []Move{}
 	for _, m := range fold.all[full] {
 		if m.open() {
 			q.podDetail(m)
@@ -214,8 +208,7 @@ func (q *query) beside(full messages.PodName, name string) string {
 func (x *Pod) bound(q *query, full messages.PodName) {
 	for i := len(q.entries) - 1; i >= 0 && x.Node != ""; i-- {
 		if f, is := q.entries[i].Fact.(*messages.PodBound); is && f.Pod == full {
-			at := q.since(q.entries[i].At)
-			x.Bound = &at
+			x.Bound = new(q.since(q.entries[i].At))
 			break
 		}
 	}

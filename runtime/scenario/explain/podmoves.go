@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -13,72 +14,26 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-// StateDeleted is that of a pod that was deleted without an eviction for a taint.
-const StateDeleted = "deleted"
-
-// StateGivenUp is that of an eviction that the API server refused too often.
-const StateGivenUp = "eviction given up"
-
-// StateDeleting is that of a pod that was deleted so, and has not ended yet.
-const StateDeleting = "deleting"
-
-// PodMove is one eviction of a pod from its node, or another deletion, from the countdown until the pod is gone.
-type PodMove struct {
-	Node  messages.NodeName `json:"node,omitempty"`
-	State string            `json:"state"`
-	// Taint, TaintedBy or Condition, which asked for the taint, and Toleration are why, each apart; Reason is set where it is no taint.
-	Taint      string `json:"taint,omitempty"`
-	TaintedBy  string `json:"taintedBy,omitempty"`
-	Condition  string `json:"condition,omitempty"`
-	Toleration string `json:"toleration,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	// Deadline is when the eviction is due, or was; nil: immediately.
-	Deadline *Seconds `json:"deadlineSeconds,omitempty"`
-	// Blocked is what blocks it or what it waits for, Until when it is tried again by itself.
-	Blocked string   `json:"blocked,omitempty"`
-	Until   *Seconds `json:"untilSeconds,omitempty"`
-	// Replacement is the pod that its owner created in its place; empty: none yet.
-	Replacement messages.PodName `json:"replacement,omitempty"`
-	// Waits is what it goes on with, and Ends what would cancel it, or end it, one each.
-	Waits []string `json:"waits,omitempty"`
-	Ends  []string `json:"ends,omitempty"`
-	// Steps are what happened, in order.
-	Steps []Step `json:"steps"`
-
-	owner   messages.OwnerName
-	budget  messages.PodBudgetName
-	deleted time.Time
-}
-
-// open reports whether the move goes on.
-func (m *PodMove) open() bool {
-	switch m.State {
-	case StateScheduled, StateBlocked, StateEvicting, StateDeleting:
-		return true
-	}
-	return false
-}
-
 // podFold follows what happens to pods.
 type podFold struct {
 	*query
-	all    map[messages.PodName][]*PodMove
+	all    map[messages.PodName][]*Move
 	owners map[messages.PodName]messages.OwnerName
 	// replaced are the moves whose pod was deleted, and has no replacement yet, in order, by its owner.
 	replaced map[messages.OwnerName][]replaced
 	// tainted and conditioned are the last entries in which a node got a taint, and a condition of it changed.
 	tainted, conditioned map[ofNode]int
 	// taking are the moves that a pod takes the place of.
-	taking map[messages.PodName]*PodMove
+	taking map[messages.PodName]*Move
 	// drained are the moves that a drain of a node began.
-	drained map[messages.NodeName][]*PodMove
+	drained map[messages.NodeName][]*Move
 	// replaces are the pods that others take the place of.
 	replaces map[messages.PodName]messages.PodName
 }
 
 type replaced struct {
 	pod messages.PodName
-	*PodMove
+	*Move
 }
 
 // ofNode is a taint, or the type of a condition, of a node.
@@ -90,8 +45,8 @@ type ofNode struct {
 // podMoves folds what happened into the moves of each pod, in order.
 func (q *query) podMoves() *podFold {
 	f := &podFold{
-		query: q, all: map[messages.PodName][]*PodMove{}, owners: map[messages.PodName]messages.OwnerName{}, taking: map[messages.PodName]*PodMove{}, replaces: map[messages.PodName]messages.PodName{},
-		replaced: map[messages.OwnerName][]replaced{}, tainted: map[ofNode]int{}, conditioned: map[ofNode]int{}, drained: map[messages.NodeName][]*PodMove{},
+		query: q, all: map[messages.PodName][]*Move{}, owners: map[messages.PodName]messages.OwnerName{}, taking: map[messages.PodName]*Move{}, replaces: map[messages.PodName]messages.PodName{},
+		replaced: map[messages.OwnerName][]replaced{}, tainted: map[ofNode]int{}, conditioned: map[ofNode]int{}, drained: map[messages.NodeName][]*Move{},
 	}
 	for i := range q.entries {
 		f.take(i, &q.entries[i])
@@ -109,34 +64,33 @@ func (f *podFold) take(i int, e *journal.Entry) {
 		f.created(e.At, x)
 	case *messages.PodBound:
 		if m := f.taking[x.Pod]; m != nil {
-			m.add(f.since(e.At), "bound", fmt.Sprintf("%s on %s", x.Pod, x.Node))
+			m.then(f.since(e.At), "bound", fmt.Sprintf("%s on %s", x.Pod, x.Node))
 		}
 	case *messages.PodUnschedulable:
 		if m := f.taking[x.Pod]; m != nil {
-			m.add(f.since(e.At), "blocked", fmt.Sprintf("%s is unschedulable: %s", x.Pod, x.Message))
+			m.then(f.since(e.At), "blocked", fmt.Sprintf("%s is unschedulable: %s", x.Pod, x.Message))
 		}
 	case *messages.PodPhaseChanged:
 		if m := f.taking[x.Pod]; m != nil && x.Ready {
-			m.add(f.since(e.At), "ready", fmt.Sprintf("%s on %s", x.Pod, x.Node))
+			m.then(f.since(e.At), "ready", fmt.Sprintf("%s on %s", x.Pod, x.Node))
 			delete(f.taking, x.Pod)
 		}
 	case *messages.PodEvictionScheduled:
 		m := f.move(x.Pod, x.Node)
 		m.State = StateScheduled
 		f.why(m, &x.Taint, &x.Toleration)
-		at := f.since(x.Deadline)
-		m.Deadline = &at
-		m.add(f.since(e.At), "scheduled", "for "+at.String()+"; toleration "+m.Toleration)
+		m.Deadline = new(f.since(x.Deadline))
+		m.then(f.since(e.At), "scheduled", "for "+m.Deadline.String()+"; toleration "+m.Toleration)
 	case *messages.PodEvictionCancelled:
 		if m := f.last(x.Pod); m != nil {
 			m.State, m.Reason, m.Blocked, m.Until = StateCancelled, x.Reason, "", nil
-			m.add(f.since(e.At), "cancelled", x.Reason)
+			m.then(f.since(e.At), "cancelled", x.Reason)
 		}
 	case *messages.PodEvicted:
 		m := f.move(x.Pod, x.Node)
 		m.State, m.Blocked, m.Until = StateEvicting, "", nil
 		f.why(m, &x.Taint, x.Toleration)
-		m.add(f.since(e.At), "eviction", joined("; ", "from "+string(x.Node), m.Taint, m.Toleration))
+		m.then(f.since(e.At), "eviction", joined("; ", "from "+string(x.Node), m.Taint, m.Toleration))
 	default:
 		f.ending(e)
 	}
@@ -152,22 +106,21 @@ func (f *podFold) ending(e *journal.Entry) {
 		if m.Taint == "" {
 			m.Reason, f.drained[x.Node] = "by "+x.By, append(f.drained[x.Node], m)
 		}
-		m.add(f.since(e.At), "blocked", m.Blocked)
+		m.then(f.since(e.At), "blocked", m.Blocked)
 	case *messages.PodEvictionFailed:
 		m := f.move(x.Pod, x.Node)
 		m.Blocked = fmt.Sprintf("the API server refuses to %s the pod: %s; try %d", x.Verb, x.Error, x.Tries)
 		if !x.Retry.IsZero() {
-			at := f.since(x.Retry)
-			m.State, m.Until = StateBlocked, &at
+			m.State, m.Until = StateBlocked, new(f.since(x.Retry))
 		} else {
 			m.State, m.Until, m.Reason = StateGivenUp, nil, fmt.Sprintf("given up after %d tries: %s", x.Tries, x.Error)
 		}
-		m.add(f.since(e.At), "blocked", m.Blocked)
+		m.then(f.since(e.At), "blocked", m.Blocked)
 	case *messages.NodeDrainFailed:
 		for _, m := range f.drained[x.Node] {
 			if m.State == StateBlocked {
 				m.State, m.Reason, m.Blocked, m.Until = StateCancelled, "the drain ended: "+x.Error, "", nil
-				m.add(f.since(e.At), "cancelled", m.Reason)
+				m.then(f.since(e.At), "cancelled", m.Reason)
 			}
 		}
 		delete(f.drained, x.Node)
@@ -177,18 +130,14 @@ func (f *podFold) ending(e *journal.Entry) {
 			m.State, m.Reason = StateDeleting, joined("; ", m.Reason, x.Cause)
 		}
 		m.Blocked, m.Until, m.deleted = "", nil, e.At
-		m.add(f.since(e.At), "deleted", joined("; ", x.Cause, fmt.Sprintf("grace period %ds", x.GracePeriodSeconds)))
-		m.owner = f.owners[x.Pod]
-		if m.owner != "" {
-			f.replaced[m.owner] = append(f.replaced[m.owner], replaced{x.Pod, m})
+		m.then(f.since(e.At), "deleted", joined("; ", x.Cause, fmt.Sprintf("grace period %ds", x.GracePeriodSeconds)))
+		if owner := f.owners[x.Pod]; owner != "" {
+			f.replaced[owner] = append(f.replaced[owner], replaced{x.Pod, m})
 		}
 	case *messages.PodDeleted:
 		if m := f.last(x.Pod); m != nil {
-			m.State = map[string]string{StateEvicting: StateEvicted}[m.State]
-			if m.State == "" {
-				m.State = StateDeleted
-			}
-			m.add(f.since(e.At), "gone", "")
+			m.State = cmp.Or(map[string]string{StateEvicting: StateEvicted}[m.State], StateDeleted)
+			m.then(f.since(e.At), "gone", "")
 		}
 	}
 }
@@ -202,8 +151,8 @@ func (f *podFold) created(at time.Time, x *messages.PodCreated) {
 			continue
 		}
 		r.Replacement = x.Pod
-		r.add(f.since(at), "replacement", fmt.Sprintf("%s, created by %s", x.Pod, x.Owner))
-		f.taking[x.Pod] = r.PodMove
+		r.then(f.since(at), "replacement", fmt.Sprintf("%s, created by %s", x.Pod, x.Owner))
+		f.taking[x.Pod] = r.Move
 		if x.Pod != r.pod {
 			f.replaces[x.Pod] = r.pod
 		}
@@ -212,11 +161,11 @@ func (f *podFold) created(at time.Time, x *messages.PodCreated) {
 	}
 }
 
-// add adds a step.
-func (m *PodMove) add(at Seconds, part, text string) { m.Steps = append(m.Steps, Step{at, part, text}) }
+// then adds a step, also one that says what the last one did.
+func (m *Move) then(at Seconds, part, text string) { m.Steps = append(m.Steps, Step{at, part, text}) }
 
 // last is the move of a pod that goes on; nil: there is none.
-func (f *podFold) last(pod messages.PodName) *PodMove {
+func (f *podFold) last(pod messages.PodName) *Move {
 	moves := f.all[pod]
 	if len(moves) == 0 || !moves[len(moves)-1].open() {
 		return nil
@@ -225,22 +174,19 @@ func (f *podFold) last(pod messages.PodName) *PodMove {
 }
 
 // move is the move of a pod that goes on, or begins.
-func (f *podFold) move(pod messages.PodName, node messages.NodeName) *PodMove {
+func (f *podFold) move(pod messages.PodName, node messages.NodeName) *Move {
 	if m := f.last(pod); m != nil {
 		return m
 	}
-	m := &PodMove{Node: node, Steps: []Step{}}
+	m := &Move{Node: node, Steps: []Step{}}
 	f.all[pod] = append(f.all[pod], m)
 	return m
 }
 
 // why says for which taint of its node a pod is evicted, and what asked for that.
-func (f *podFold) why(m *PodMove, t *corev1.Taint, by *corev1.Toleration) {
+func (f *podFold) why(m *Move, t *corev1.Taint, by *corev1.Toleration) {
 	known := m.Taint == taint.String(t)
-	m.Taint, m.Toleration = taint.String(t), "not tolerated"
-	if by != nil {
-		m.Toleration = shortToleration(by, t)
-	}
+	m.Taint, m.Toleration = taint.String(t), shortToleration(by, t)
 	at, added := f.tainted[ofNode{m.Node, m.Taint}]
 	if known || !added {
 		return
@@ -266,9 +212,12 @@ func (q *query) nodeStep(part string, e *journal.Entry, node messages.NodeName) 
 	return Step{q.since(e.At), part, text}
 }
 
-// shortToleration is a toleration without the taint that it names.
+// shortToleration is a toleration of a taint, which it does not name again; nil: it is not tolerated.
 func shortToleration(by *corev1.Toleration, t *corev1.Taint) string {
-	text := toleration(by)
+	if by == nil {
+		return "not tolerated"
+	}
+	text := toleration(*by)
 	if by.Key == t.Key && by.Effect == t.Effect {
 		text = strings.TrimPrefix(text, by.Key+":"+string(by.Effect)+" ")
 	}
@@ -276,7 +225,7 @@ func shortToleration(by *corev1.Toleration, t *corev1.Taint) string {
 }
 
 // podDetail says of an eviction that goes on what it waits for, and what would cancel or end it.
-func (q *query) podDetail(m *PodMove) {
+func (q *query) podDetail(m *Move) {
 	s := q.settings()
 	if t, _ := world.TierOf(q.world, m.Node); t != nil && t.Down() {
 		m.Blocked = joined("; ", "the controllers of nodes and pods are down", m.Blocked)
@@ -286,9 +235,7 @@ func (q *query) podDetail(m *PodMove) {
 		m.Ends = []string{"its kubelet ends it, within its grace period", "it is deleted by force, or its node is"}
 		return
 	case m.State == StateEvicting, m.State == StateScheduled && m.Deadline != nil && *m.Deadline <= q.answer.At:
-		if m.Blocked == "" {
-			m.Blocked = fmt.Sprintf("waits for the rate limiter of the API client (kubeAPIQPS %g, kubeAPIBurst %d)", s.KubeAPIQPS, s.KubeAPIBurst)
-		}
+		m.Blocked = cmp.Or(m.Blocked, fmt.Sprintf("waits for the rate limiter of the API client (kubeAPIQPS %g, kubeAPIBurst %d)", s.KubeAPIQPS, s.KubeAPIBurst))
 	case m.State == StateBlocked && m.budget != "":
 		m.Waits = []string{fmt.Sprintf("PodDisruptionBudget %s allows it", m.budget)}
 	}
@@ -303,9 +250,9 @@ func (q *query) podDetail(m *PodMove) {
 	if kind, status, is := strings.Cut(m.Condition, "="); is && status != "True" {
 		m.Ends = append(m.Ends, fmt.Sprintf("%s of %s is True again, which removes the taint", kind, m.Node))
 	}
+	longer := ""
 	if s.ExactPodDeadlines {
-		m.Ends = append(m.Ends, fmt.Sprintf("the pod tolerates %s for longer, or without tolerationSeconds", m.Taint))
-	} else {
-		m.Ends = append(m.Ends, fmt.Sprintf("the pod tolerates %s without tolerationSeconds", m.Taint))
+		longer = "for longer, or "
 	}
+	m.Ends = append(m.Ends, fmt.Sprintf("the pod tolerates %s %swithout tolerationSeconds", m.Taint, longer))
 }

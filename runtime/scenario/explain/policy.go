@@ -169,8 +169,7 @@ func (q *query) asked(p *api.ClusterTaintPolicy, c *api.Cluster) Asked {
 		x.Why = append(x.Why, "remove: "+q.held(&cond))
 	}
 	if !verdict.Due.IsZero() {
-		due := q.since(verdict.Due)
-		x.Due = &due
+		x.Due = new(q.since(verdict.Due))
 	}
 	x.Since = q.acted(p, c.Name, x.Asks)
 	return x

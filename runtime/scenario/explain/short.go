@@ -7,6 +7,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 // mostShort is how many clusters, evictions, taints and so on a short explanation names of each.
@@ -62,10 +63,7 @@ func shortBinding(x *Explanation, b *Binding) []string {
 			lines = append(lines, shortTerm(&b.Now.Terms[len(b.Now.Terms)-1])...)
 		}
 	}
-	for _, m := range b.UnderWay[:min(len(b.UnderWay), mostShort)] {
-		lines = append(lines, "  "+shortMove(&m))
-	}
-	return lines
+	return append(lines, shortMoves(b.UnderWay)...)
 }
 
 func shortCluster(x *Explanation, c *Cluster) []string {
@@ -156,12 +154,7 @@ func shortPod(x *Explanation) []string {
 	if p.Gone && len(p.Past) > 0 {
 		moves = p.Past[len(p.Past)-1:]
 	}
-	for i := range moves[:min(len(moves), mostShort)] {
-		m := &moves[i]
-		lines = append(lines, "  "+joined(": ", shortWhat(m.State, string(m.Node), m.Deadline),
-			joined("; ", m.Taint, labelled("by", m.TaintedBy), labelled("condition", m.Condition), m.Toleration, m.Reason, labelled("blocked:", m.Blocked), labelled("replacement", string(m.Replacement)))))
-	}
-	return lines
+	return append(lines, shortMoves(moves)...)
 }
 
 // shortWhat says what is under way, from where, and for when.
@@ -179,7 +172,7 @@ func shortWhat(state, from string, deadline *Seconds) string {
 // shortMore says how many others a short explanation omits.
 func shortMore(lines []string, others int, what string) []string {
 	if n := others - mostShort; n > 0 {
-		lines = append(lines, "  ... and "+counted(n, "more "+what)+": leeward explain")
+		lines = append(lines, "  ... and "+spelling.Count(n, "more "+what)+": leeward explain")
 	}
 	return lines
 }
@@ -201,9 +194,13 @@ func shortTerm(t *Term) (lines []string) {
 	return shortMore(lines, len(others), "cluster")
 }
 
-// shortMove is a failover that is under way on one line.
-func shortMove(m *Move) string {
-	what := shortWhat(m.State, string(m.Cluster), m.Deadline)
-	why := []string{m.Taint, labelled("policy", m.Policy), labelled("condition", m.Condition), m.Toleration, m.Reason}
-	return joined(": ", what, joined("; ", append(why, labelled("blocked:", m.Blocked))...))
+// shortMoves are failovers or evictions on a line each.
+func shortMoves(all []Move) (lines []string) {
+	for i := range all[:min(len(all), mostShort)] {
+		m := &all[i]
+		why := joined("; ", m.Taint, labelled("policy", m.Policy), labelled("by", m.TaintedBy), labelled("condition", m.Condition), m.Toleration, m.Reason,
+			labelled("blocked:", m.Blocked), labelled("replacement", string(m.Replacement)))
+		lines = append(lines, "  "+joined(": ", shortWhat(m.State, m.from(), m.Deadline), why))
+	}
+	return lines
 }

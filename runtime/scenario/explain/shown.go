@@ -21,14 +21,12 @@ func (q *query) shown(b *store.Binding, e *api.Eviction) Move {
 		m.Reason = e.Reason
 	}
 	if !e.Deadline.IsZero() {
-		at := q.since(e.Deadline.Time)
-		m.Deadline = &at
+		m.Deadline = new(q.since(e.Deadline.Time))
 	}
 	if e.State == api.EvictionBlocked {
 		m.State, m.Blocked = StateBlocked, joined(": ", e.Reason, e.Message)
 		if e.Until != nil {
-			until := q.since(e.Until.Time)
-			m.Until = &until
+			m.Until = new(q.since(e.Until.Time))
 		}
 	}
 	m.Ends = q.cancels(&m)

@@ -11,6 +11,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 )
 
@@ -86,13 +87,13 @@ func (t *text) shown(n int) int {
 
 func (t *text) more(indent, n int, what string) {
 	if n > 0 {
-		t.line(indent, "... and %s: -o wide", counted(n, "more "+what))
+		t.line(indent, "... and %s: -o wide", spelling.Count(n, "more "+what))
 	}
 }
 
 func (t *text) binding(b *Binding) {
 	t.line(0, "%s", joined("; ", b.Workload, owner(b.Policy)))
-	t.line(0, "%s wanted; on %s; %d available", counted(b.Replicas, "replica"), clusters(b.Clusters), b.Available)
+	t.line(0, "%s wanted; on %s; %d available", spelling.Count(b.Replicas, "replica"), clusters(b.Clusters), b.Available)
 	t.title("why it is where it is")
 	if len(b.Asks) > 0 {
 		t.line(1, "the placement asks for")
@@ -101,10 +102,12 @@ func (t *text) binding(b *Binding) {
 		}
 	}
 	t.placed(b)
-	t.title("what is under way")
 	t.underWay(b.UnderWay)
 	t.title("why it moved before")
-	t.past(b.Past)
+	if len(b.Past) == 0 {
+		t.line(1, "it did not")
+	}
+	t.past(b.Past, "failover")
 }
 
 func owner(policy string) string {
@@ -261,27 +264,29 @@ func fitsNow(refused string) string {
 }
 
 func (t *text) underWay(moves []Move) {
+	t.title("what is under way")
 	if len(moves) == 0 {
 		t.line(1, "nothing")
 	}
 	for i := range moves {
 		m := &moves[i]
 		switch {
-		case m.State == StateEvicting && m.Deadline != nil:
-			t.line(1, "evicting from %s, with a grace period until %s", m.Cluster, m.Deadline)
+		case m.Deadline == nil, m.Node != "" && m.State != StateScheduled:
+			t.line(1, "%s from %s", m.State, m.from())
 		case m.State == StateEvicting:
-			t.line(1, "evicting from %s", m.Cluster)
-		case m.Deadline != nil:
-			t.line(1, "%s from %s for %s", m.State, m.Cluster, m.Deadline)
+			t.line(1, "evicting from %s, with a grace period until %s", m.Cluster, m.Deadline)
 		default:
-			t.line(1, "%s from %s", m.State, m.Cluster)
+			t.line(1, "%s from %s for %s", m.State, m.from(), m.Deadline)
 		}
 		t.fields(m)
 		if m.Blocked != "" {
 			t.line(2, "blocked: %s%s", m.Blocked, until(m.Until))
 		}
+		for _, wait := range m.Waits {
+			t.line(2, "goes on when %s", wait)
+		}
 		for _, end := range m.Ends {
-			if m.State == StateEvicting {
+			if m.ended() {
 				t.line(2, "ends when %s", end)
 			} else {
 				t.line(2, "cancelled when %s", end)
@@ -300,7 +305,7 @@ func until(at *Seconds) string {
 
 // fields tells why, each part apart.
 func (t *text) fields(m *Move) {
-	for _, f := range [][2]string{{"taint", m.Taint}, {"policy", m.Policy}, {"condition", m.Condition}, {"toleration", m.Toleration}, {"reason", m.Reason}} {
+	for _, f := range [][2]string{{"taint", m.Taint}, {"policy", m.Policy}, {"tainted by", m.TaintedBy}, {"condition", m.Condition}, {"toleration", m.Toleration}, {"reason", m.Reason}, {"replacement", string(m.Replacement)}} {
 		if f[1] != "" {
 			t.line(2, "%s: %s", f[0], f[1])
 		}
@@ -315,17 +320,17 @@ func (t *text) steps(steps []Step) {
 	t.table(2, rows)
 }
 
-func (t *text) past(moves []Move) {
-	if len(moves) == 0 {
-		t.line(1, "it did not")
-	}
+func (t *text) past(moves []Move, what string) {
 	omitted := len(moves) - t.shown(len(moves))
 	if omitted > 0 {
-		t.line(1, "%s before: -o wide", counted(omitted, "more failover"))
+		t.line(1, "%s before: -o wide", spelling.Count(omitted, "more "+what))
 	}
 	for i := range moves[omitted:] {
 		m := &moves[omitted+i]
-		t.line(1, "%s from %s%s", m.State, m.Cluster, lasted(m.Steps))
+		t.line(1, "%s from %s%s", m.State, m.from(), lasted(m.Steps))
+		if m.Node != "" { // a binding has them in its steps
+			t.fields(m)
+		}
 		t.steps(m.Steps)
 	}
 }
@@ -342,16 +347,7 @@ func (t *text) cluster(c *Cluster) {
 	if c.Deleting {
 		t.line(0, "the cluster is being deleted")
 	}
-	t.title("conditions")
-	for _, k := range c.Conditions {
-		t.line(1, "%s  %s", k.Since, k.Text)
-	}
-	t.none(len(c.Conditions))
-	t.title("taints")
-	for _, k := range c.Taints {
-		t.line(1, "%s  %s", k.Since, joined("; ", k.Taint, labelled("by", k.By), labelled("policy", k.Policy), labelled("condition", k.Condition)))
-	}
-	t.none(len(c.Taints))
+	t.state(c.Conditions, c.Taints, nil)
 	t.title("what the policies ask for")
 	for i := range c.Policies {
 		t.asked(&c.Policies[i], "policy "+c.Policies[i].Policy)
@@ -362,6 +358,23 @@ func (t *text) cluster(c *Cluster) {
 		t.line(1, "workloads stay: %s", c.Stays)
 	}
 	t.workloads(c.Workloads)
+}
+
+// state has the conditions and the taints of a cluster or a node, and below them lines on taints to come.
+func (t *text) state(conditions []Condition, taints []Taint, queued []string) {
+	t.title("conditions")
+	for _, k := range conditions {
+		t.line(1, "%s  %s", k.Since, k.Text)
+	}
+	t.none(len(conditions))
+	t.title("taints")
+	for _, k := range taints {
+		t.line(1, "%s  %s", k.Since, joined("; ", k.Taint, labelled("by", k.By), labelled("policy", k.Policy), labelled("condition", k.Condition)))
+	}
+	for _, line := range queued {
+		t.line(1, "%s", line)
+	}
+	t.none(len(taints) + len(queued))
 }
 
 func labelled(label, value string) string {
@@ -385,14 +398,18 @@ func (t *text) workloads(all []Workload) {
 	rows := [][]string{{"BINDING", "REPLICAS", "STATE", "DUE", "WHY"}}
 	n := t.shown(len(all))
 	for _, w := range all[:n] {
-		due := "-"
-		if w.Due != nil {
-			due = w.Due.String()
-		}
-		rows = append(rows, []string{string(w.Binding), dash(int64(w.Replicas)), w.State, due, w.Why})
+		rows = append(rows, []string{string(w.Binding), dash(int64(w.Replicas)), w.State, when(w.Due), w.Why})
 	}
 	t.table(1, rows)
 	t.more(1, len(all)-n, "workload")
+}
+
+// when is an instant of a table; nil: there is none.
+func when(at *Seconds) string {
+	if at == nil {
+		return "-"
+	}
+	return at.String()
 }
 
 func (t *text) asked(a *Asked, of string) {

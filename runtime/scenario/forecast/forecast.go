@@ -1,5 +1,5 @@
 // Package forecast is what predictions about a fleet share: how the fleet is brought to rest before anything happens to it, and
-// how much capacity its workloads take. Its callers are packages assess and whatif.
+// how much capacity its workloads take. Its callers are packages assess, explain and whatif.
 package forecast
 
 import (
@@ -36,7 +36,7 @@ const Predicted = "predicted: "
 // ByNamespace is the word for groups by namespace.
 const ByNamespace = "namespace"
 
-// Invalid says what is wrong with a fleet, or with its settings.
+// Invalid says what is wrong with a fleet, with its settings, or with what is asked about it.
 type Invalid struct{ Problem error }
 
 func (e *Invalid) Error() string { return e.Problem.Error() }
@@ -92,7 +92,7 @@ func Prepare(s *scenario.Scenario, profile string, set []config.Override, startu
 	}
 	f.Members = members(s, startup)
 	if f.Objects = s.Objects; f.Settings.CapacityReservation {
-		f.Objects = reported(s.Objects)
+		f.Objects = Reported(s.Objects)
 		return f, nil
 	}
 	f.own = store.ClusterUsage{}
@@ -102,8 +102,8 @@ func Prepare(s *scenario.Scenario, profile string, set []config.Override, startu
 	return f, nil
 }
 
-// reported are the objects, whose clusters report what others take of them: copies that run are counted by themselves.
-func reported(documents []manifest.Document) []manifest.Document {
+// Reported are the objects, whose clusters report what others take of them: copies that run are counted by themselves.
+func Reported(documents []manifest.Document) []manifest.Document {
 	documents = slices.Clone(documents)
 	objects := lists.Of(documents, func(d manifest.Document) api.Object { return d.Object })
 	store.WithoutOwn(objects)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"leeward/messages/spelling"
 )
 
 // WriteText writes a report for users: the findings by file and line, then their number.
@@ -54,13 +56,10 @@ func (r *Report) summary() string {
 }
 
 func count(n int, noun string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + noun + "s"
-	case 1:
-		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return spelling.Count(n, noun)
 }
 
 // WriteRules writes the table of all rules.

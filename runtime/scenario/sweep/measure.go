@@ -61,8 +61,7 @@ func Measure(run *replay.Run) Figures {
 		f.Lowest = &lowest
 	}
 	if f.Disturbed && !again.IsZero() {
-		after := again.Sub(first).Seconds()
-		f.After = &after
+		f.After = new(again.Sub(first).Seconds())
 	}
 	return f
 }
@@ -109,7 +108,7 @@ func (m *measure) take(f messages.Fact) {
 	case *messages.Scheduled:
 		delete(m.refused, string(f.Binding))
 	case *messages.ScheduleFailed:
-		if cannot(f.Reason) {
+		if api.IsUnschedulable(f.Reason) {
 			m.refused[string(f.Binding)] = true
 		}
 	case *messages.PodUnschedulable:
@@ -125,15 +124,6 @@ func (m *measure) take(f messages.Fact) {
 func (s *served) ask(n int32) {
 	s.whole = s.whole && n <= s.wanted
 	s.wanted = n
-}
-
-// cannot reports whether a reason says that no cluster can take replicas.
-func cannot(reason string) bool {
-	switch reason {
-	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
-		return true
-	}
-	return false
 }
 
 // sum is how many replicas serve users, and are asked for, of the workloads that were whole once.

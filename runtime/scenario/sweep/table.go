@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/replay"
@@ -129,10 +130,10 @@ func (t *Table) WriteText(w io.Writer) error {
 	}
 	var err error
 	if recorded < len(t.Runs) || t.Failed() > 0 {
-		_, err = fmt.Fprintf(w, "\n%s of %d failed\n", variants(t.Failed()), len(t.Runs))
+		_, err = fmt.Fprintf(w, "\n%s of %d failed\n", spelling.Count(t.Failed(), "variant"), len(t.Runs))
 	}
 	if recorded > 0 && err == nil {
-		_, err = fmt.Fprintf(w, "\n%s of %d otherwise than recorded\n", variants(otherwise), recorded)
+		_, err = fmt.Fprintf(w, "\n%s of %d otherwise than recorded\n", spelling.Count(otherwise, "variant"), recorded)
 	}
 	return err
 }
@@ -168,13 +169,6 @@ func (r *Row) told() string {
 
 func indented(text string) string {
 	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
-}
-
-func variants(n int) string {
-	if n == 1 {
-		return "1 variant"
-	}
-	return fmt.Sprintf("%d variants", n)
 }
 
 // rows writes the table itself.

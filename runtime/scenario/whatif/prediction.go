@@ -2,9 +2,13 @@ package whatif
 
 import (
 	"cmp"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/utils/ptr"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -91,21 +95,10 @@ func summarized(all []*Prediction) *Samples {
 		}
 	}
 	slices.SortFunc(after, func(a, b *span.Seconds) int {
-		switch {
-		case a == nil || b == nil:
-			return cmp.Compare(btoi(a == nil), btoi(b == nil))
-		}
-		return cmp.Compare(*a, *b)
+		return cmp.Compare(ptr.Deref(a, math.MaxInt64), ptr.Deref(b, math.MaxInt64))
 	})
 	s.Median, s.Worst = after[(len(after)-1)/2], after[len(after)-1]
 	return s
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // compare reads what the changes did that does not happen without them.
@@ -146,31 +139,14 @@ func (p *player) compare(run *replay.Run, base *state) *Prediction {
 	}
 	r.LowestAt = p.since(f.lowestAt)
 	if !f.wholeAt.IsZero() {
-		after := p.since(f.wholeAt)
-		r.AvailableAfter = &after
+		r.AvailableAfter = new(p.since(f.wholeAt))
 	}
 	p.groups(r, base)
-	r.list()
 	r.Changed = len(r.Evictions)+len(r.Placements)+len(r.Unschedulable)+len(r.Unavailable)+len(r.Down)+len(r.Blocked) > 0 || f.lowest < f.total
 	return r
 }
 
 func (p *player) since(at time.Time) span.Seconds { return span.Seconds(at.Sub(p.begins())) }
-
-// list makes lists of what there is none of, for JSON.
-func (r *Prediction) list() {
-	r.Evictions, r.Blocked, r.Unschedulable, r.Stays = listed(r.Evictions), listed(r.Blocked), listed(r.Unschedulable), listed(r.Stays)
-	r.Placements, r.Unavailable, r.Down = listed(r.Placements), listed(r.Unavailable), listed(r.Down)
-	r.Capacity, r.Groups = listed(r.Capacity), listed(r.Groups)
-}
-
-// listed is a list that JSON has as one even if it is empty.
-func listed[T any](all []T) []T {
-	if all == nil {
-		return []T{}
-	}
-	return all
-}
 
 // busiest is the first of the minutes with the most evictions; nil: there are none.
 func busiest(all []rehearsal.Eviction) (most *Minute) {
@@ -254,16 +230,12 @@ func (p *player) why(b messages.BindingName, f *follower, end *state) string {
 // moves lists the placements that differ in the end.
 func (r *Prediction) moves(base, end *state) {
 	sorted := func(s *api.BindingSpec) []api.TargetCluster {
-		all := []api.TargetCluster{}
-		if s != nil {
-			all = append(all, s.Clusters...)
+		if s == nil {
+			return nil
 		}
-		slices.SortFunc(all, func(a, b api.TargetCluster) int { return cmp.Compare(a.Name, b.Name) })
-		return all
+		return slices.SortedFunc(slices.Values(s.Clusters), func(a, b api.TargetCluster) int { return cmp.Compare(a.Name, b.Name) })
 	}
-	names := slices.Concat(base.names, end.names)
-	slices.Sort(names)
-	for _, b := range slices.Compact(names) {
+	for _, b := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(base.names, end.names)))) {
 		if before, after := sorted(base.bindings[b]), sorted(end.bindings[b]); !slices.Equal(before, after) {
 			r.Placements = append(r.Placements, Move{b, before, after})
 		}
@@ -276,10 +248,7 @@ func (r *Prediction) capacity(base, end *state, ready *forecast.Fleet) {
 		has, others := forecast.CapacityOf(ready.Others(c))
 		var all []Capacity
 		for what, q := range has { // sorted below
-			left := api.Units(what, q)
-			if taken, is := others[what]; is {
-				left -= api.Units(what, taken)
-			}
+			left := api.Units(what, q) - api.Units(what, others[what])
 			before, after := base.used[c.Name][what], end.used[c.Name][what]
 			all = append(all, Capacity{c.Name, string(what), q.String(), forecast.Quantity(what, left-before), forecast.Quantity(what, left-after)})
 		}
@@ -290,11 +259,10 @@ func (r *Prediction) capacity(base, end *state, ready *forecast.Fleet) {
 
 // groups counts what happens to each group.
 func (p *player) groups(r *Prediction, base *state) {
-	all, names := map[string]*Group{}, []string(nil)
+	all := map[string]*Group{}
 	group := func(name string) *Group {
 		if all[name] == nil {
 			all[name] = &Group{Group: name}
-			names = append(names, name)
 		}
 		return all[name]
 	}
@@ -316,8 +284,7 @@ func (p *player) groups(r *Prediction, base *state) {
 	}
 	each(r.Unschedulable, func(g *Group) { g.Unschedulable++ })
 	each(r.Unavailable, func(g *Group) { g.Unavailable++ })
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		r.Groups = append(r.Groups, *all[name])
 	}
 }

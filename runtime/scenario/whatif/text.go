@@ -9,6 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"leeward/messages"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/rehearsal"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
@@ -21,7 +23,7 @@ const mostNamed = 20
 func WriteText(w io.Writer, p *Prediction, wide bool) error {
 	t := &text{wide: wide}
 	t.line("what-if: %s, %s; profile %s, seed %d; nothing is written",
-		rehearsal.Counted(p.Clusters, "cluster"), rehearsal.Counted(p.Workloads, "workload"), p.Profile, p.Seed)
+		spelling.Count(p.Clusters, "cluster"), spelling.Count(p.Workloads, "workload"), p.Profile, p.Seed)
 	for _, c := range p.Changes {
 		t.line("change: %s", c)
 	}
@@ -30,8 +32,7 @@ func WriteText(w io.Writer, p *Prediction, wide bool) error {
 		t.predicted("nothing would change")
 	} else {
 		t.summary(p)
-		t.evictions(p)
-		t.rest(p)
+		t.sections(p)
 		t.tables(p)
 	}
 	_, err := w.Write(t.Bytes())
@@ -54,9 +55,9 @@ func (t *text) summary(p *Prediction) {
 		t.predicted("%s", line)
 	}
 	t.predicted("in the end: %s changed, %s unavailable; without an available replica for a while: %s",
-		rehearsal.Counted(len(p.Placements), "placement"), rehearsal.Counted(len(p.Unavailable), "binding"), rehearsal.Counted(len(p.Down), "binding"))
+		spelling.Count(len(p.Placements), "placement"), spelling.Count(len(p.Unavailable), "binding"), spelling.Count(len(p.Down), "binding"))
 	if p.Busiest != nil {
-		t.predicted("busiest minute: from +%s, %s", short(p.Busiest.From), rehearsal.Counted(p.Busiest.Evictions, "eviction"))
+		t.predicted("busiest minute: from +%s, %s", short(p.Busiest.From), spelling.Count(p.Busiest.Evictions, "eviction"))
 	}
 	if p.Lowest < 1 {
 		t.predicted("lowest availability: %d%% at +%s; all available again: %s", int(p.Lowest*100+1e-9), short(p.LowestAt), again(p.AvailableAfter))
@@ -94,50 +95,25 @@ func (t *text) more(n int, what string) {
 	}
 }
 
-// evictions lists them by time.
-func (t *text) evictions(p *Prediction) {
-	for i := range p.Evictions[:t.some(len(p.Evictions))] {
-		if i == 0 {
-			t.line("\nevictions")
-		}
-		t.predicted("  +%s %s", short(p.Evictions[i].At), &p.Evictions[i])
-	}
-	t.more(len(p.Evictions), "evictions")
+// sections list evictions by time, placements, what is blocked, and what is not whole.
+func (t *text) sections(p *Prediction) {
+	section(t, "evictions", "evictions", p.Evictions, func(e *rehearsal.Eviction) string { return "+" + short(e.At) + " " + e.String() })
+	section(t, "placements in the end", "placements", p.Placements, func(m *Move) string {
+		return fmt.Sprintf("%s on %s; without the changes on %s", m.Workload, rehearsal.Targets(m.After), rehearsal.Targets(m.Before))
+	})
+	section(t, "blocked evictions", "blocked evictions", p.Blocked, func(b *rehearsal.Blocked) string { return "+" + short(b.At) + " " + b.String() })
+	section(t, "unschedulable", "unschedulable", p.Unschedulable, (*rehearsal.Trouble).String)
+	section(t, "unavailable in the end", "unavailable in the end", p.Unavailable, (*rehearsal.Trouble).String)
+	section(t, "without an available replica for a while", "bindings", p.Down, func(b *messages.BindingName) string { return string(*b) })
 }
 
-// rest lists placements, what is blocked, and what is not whole.
-func (t *text) rest(p *Prediction) {
-	for i, m := range p.Placements[:t.some(len(p.Placements))] {
-		if i == 0 {
-			t.line("\nplacements in the end")
-		}
-		t.predicted("  %s on %s; without the changes on %s", m.Workload, rehearsal.Targets(m.After), rehearsal.Targets(m.Before))
-	}
-	t.more(len(p.Placements), "placements")
-	for i := range p.Blocked[:t.some(len(p.Blocked))] {
-		if i == 0 {
-			t.line("\nblocked evictions")
-		}
-		t.predicted("  +%s %s", short(p.Blocked[i].At), &p.Blocked[i])
-	}
-	t.more(len(p.Blocked), "blocked evictions")
-	t.troubles("unschedulable", p.Unschedulable)
-	t.troubles("unavailable in the end", p.Unavailable)
-	for i, b := range p.Down[:t.some(len(p.Down))] {
-		if i == 0 {
-			t.line("\nwithout an available replica for a while")
-		}
-		t.predicted("  %s", b)
-	}
-	t.more(len(p.Down), "bindings")
-}
-
-func (t *text) troubles(what string, all []rehearsal.Trouble) {
+// section lists all of a kind under a title, as far as a short text does, and counts what it does not name.
+func section[T any](t *text, title, what string, all []T, line func(*T) string) {
 	for i := range all[:t.some(len(all))] {
 		if i == 0 {
-			t.line("\n%s", what)
+			t.line("\n%s", title)
 		}
-		t.predicted("  %s", &all[i])
+		t.predicted("  %s", line(&all[i]))
 	}
 	t.more(len(all), what)
 }

@@ -133,32 +133,21 @@ type player struct {
 // predict plays all seeds, and compares the first with the fleet without the changes.
 func (p *player) predict(ctx context.Context) (*Prediction, error) {
 	seeds := max(1, p.config.Samples)
-	run, base, err := p.play(ctx, p.config.Seed)
-	if err != nil {
-		return nil, err
-	}
-	p.progress(1, seeds)
-	result := p.compare(run, base)
-	if seeds == 1 {
-		return result, nil
-	}
-	samples := []*Prediction{result}
-	for i := 1; i < seeds; i++ {
+	var samples []*Prediction
+	for i := range seeds {
 		run, base, err := p.play(ctx, p.config.Seed+uint64(i))
 		if err != nil {
 			return nil, err
 		}
 		samples = append(samples, p.compare(run, base))
-		p.progress(i+1, seeds)
+		if p.config.Progress != nil && seeds > 1 {
+			p.config.Progress(i+1, seeds)
+		}
 	}
-	result.Samples = summarized(samples)
-	return result, nil
-}
-
-func (p *player) progress(done, of int) {
-	if p.config.Progress != nil && of > 1 {
-		p.config.Progress(done, of)
+	if seeds > 1 {
+		samples[0].Samples = summarized(samples)
 	}
+	return samples[0], nil
 }
 
 // play plays the fleet with its changes, and, where anything is due before them, without.

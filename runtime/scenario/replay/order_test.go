@@ -1,4 +1,4 @@
-package main
+package replay_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ func TestResultsComeInOrderHoweverManyRunTogether(t *testing.T) {
 	for _, jobs := range []int{1, 2, 16} {
 		var running, most atomic.Int64
 		var got []uint64
-		err := inOrder(jobs, 200, func(i int) *replay.Run {
+		err := replay.InOrder(jobs, 200, func(i int) *replay.Run {
 			most.Store(max(most.Load(), running.Add(1)))
 			defer running.Add(-1)
 			return &replay.Run{Seed: uint64(i)}
@@ -32,7 +32,7 @@ func TestResultsComeInOrderHoweverManyRunTogether(t *testing.T) {
 func TestTheFirstErrorEndsTheWork(t *testing.T) {
 	var done atomic.Int64
 	stop := errors.New("enough")
-	err := inOrder(2, 1_000_000, func(i int) *replay.Run {
+	err := replay.InOrder(2, 1_000_000, func(i int) *replay.Run {
 		done.Add(1)
 		return &replay.Run{}
 	}, func(i int, _ *replay.Run) error {
@@ -46,5 +46,5 @@ func TestTheFirstErrorEndsTheWork(t *testing.T) {
 }
 
 func TestNoWorkIsNoError(t *testing.T) {
-	require.NoError(t, inOrder[*replay.Run](4, 0, nil, nil))
+	require.NoError(t, replay.InOrder[*replay.Run](4, 0, nil, nil))
 }
