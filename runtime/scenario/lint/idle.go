@@ -1,15 +1,19 @@
 package lint
 
 import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"leeward/messages"
-	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 )
 
@@ -31,93 +35,89 @@ var idle = []idleSettings{
 			"fleetBreakerShare", "regionBreakerShare", "priorityBreakerShare", "breakerMinimum", "breakerWindow", "breakerCooldown", "breakerTrials",
 			"taintRelistPeriod", "enableTaintManager", "noExecuteTaintEvictionPurgeMode", "withdrawOnRecovery",
 		},
-		func(u *unit) bool { return !u.settings.Evicts() }, "nothing evicts for taints", nothingEvicts,
+		func(u *unit) bool { return !u.settings.Evicts() }, "nothing evicts for taints", shows("nothing-evicts", nil),
 	},
 	{
-		[]string{"enableNoExecuteTaintEviction"}, func(u *unit) bool { return !u.settings.Evicts() }, "enableTaintManager or failover is false", nothingEvicts,
+		[]string{"enableNoExecuteTaintEviction"}, func(u *unit) bool { return !u.settings.Evicts() }, "enableTaintManager or failover is false", shows("nothing-evicts", nil),
 	},
 	{
-		[]string{"failoverEvictionTimeout"}, with(func(s *messages.Settings) bool { return !s.Failover }), "failover is false: no cluster is tainted for it", notReadyForLong,
+		[]string{"failoverEvictionTimeout"}, with(func(s *messages.Settings) bool { return !s.Failover }), "failover is false: no cluster is tainted for it", shows("not-ready-for-long", nil),
 	},
 	{
 		[]string{"evictionBurst"},
 		with(func(s *messages.Settings) bool {
 			return s.FleetEvictionRate == 0 && s.RegionEvictionRate == 0 && s.ClusterEvictionRate == 0
-		}), "fleetEvictionRate, regionEvictionRate and clusterEvictionRate are 0", func(u *unit) *witness { return u.storm().set("evictionBurst", 1) },
+		}), "fleetEvictionRate, regionEvictionRate and clusterEvictionRate are 0", shows("storm", fields{"evictionBurst": 1}),
 	},
 	{
 		[]string{"resourceEvictionRate"}, with(func(s *messages.Settings) bool { return s.EvictionWorkers == 0 }),
-		"evictionWorkers is 0", func(u *unit) *witness { return u.storm().set("resourceEvictionRate", "0.001") },
+		"evictionWorkers is 0", shows("storm", fields{"resourceEvictionRate": "0.001"}),
 	},
 	{
 		[]string{"largeFleetSize", "secondaryEvictionRate", "stormCooldown"},
 		with(func(s *messages.Settings) bool {
 			return s.UnhealthyClusterThreshold == 0 && s.UnhealthyRegionThreshold == 0 && s.BlackoutThreshold == 0
-		}), "unhealthyClusterThreshold, unhealthyRegionThreshold and blackoutThreshold are 0", someNotReady,
+		}), "unhealthyClusterThreshold, unhealthyRegionThreshold and blackoutThreshold are 0", shows("some-not-ready", nil),
 	},
 	{
 		[]string{"largeFleetSize"}, with(func(s *messages.Settings) bool { return s.SecondaryEvictionRate == 0 }),
-		"secondaryEvictionRate is 0: evictions stop in a fleet of any size", stopsNotSlows,
+		"secondaryEvictionRate is 0: evictions stop in a fleet of any size", shows("stops-not-slows", nil),
 	},
 	{
 		[]string{"breakerMinimum", "breakerWindow", "breakerCooldown", "breakerTrials"}, with(func(s *messages.Settings) bool { return !s.Breaks() }),
-		"fleetBreakerShare, regionBreakerShare and priorityBreakerShare are 0", func(u *unit) *witness {
-			return u.storm().set("breakerMinimum", 1).set("breakerWindow", "1h").set("breakerCooldown", "1h").set("breakerTrials", 1)
-		},
+		"fleetBreakerShare, regionBreakerShare and priorityBreakerShare are 0", shows("storm", fields{"breakerMinimum": 1, "breakerWindow": "1h", "breakerCooldown": "1h", "breakerTrials": 1}),
 	},
 	{
 		[]string{"startFailureWindow", "startBackoff"}, with(func(s *messages.Settings) bool { return s.StartFailureLimit == 0 }),
-		"startFailureLimit is 0", startsThatFail,
+		"startFailureLimit is 0", shows("starts-fail", nil),
 	},
 	{
 		[]string{"applicationFailoverWindow"}, with(func(s *messages.Settings) bool { return s.ApplicationFailoverLimit == 0 }),
-		"applicationFailoverLimit is 0", applicationThatFails,
+		"applicationFailoverLimit is 0", shows("application-fails", nil),
 	},
 	{
 		[]string{"applicationFailoverLimit"}, with(func(s *messages.Settings) bool { return s.ApplicationFailoverWindow == 0 }),
-		"applicationFailoverWindow is 0", func(u *unit) *witness {
-			return applicationThatFails(u).set("applicationFailoverLimit", 1).set("applicationFailoverWindow", 0)
-		},
+		"applicationFailoverWindow is 0", shows("application-fails", fields{"applicationFailoverLimit": 1, "applicationFailoverWindow": 0}),
 	},
 	{
 		[]string{"evictionNeedsState", "stateForAnyPurgeMode"}, with(func(s *messages.Settings) bool { return !s.StatefulFailoverInjection }),
-		"statefulFailoverInjection is false", stateThatIsLost,
+		"statefulFailoverInjection is false", shows("state-lost", nil),
 	},
 	{
 		[]string{"failoverKeepsQuota"}, with(func(s *messages.Settings) bool { return !s.FederatedQuotaEnforcement }),
-		"federatedQuotaEnforcement is false", quotaThatIsIgnored,
+		"federatedQuotaEnforcement is false", shows("quota-ignored", nil),
 	},
 	{
 		[]string{"exactComponentSets"}, with(func(s *messages.Settings) bool { return !s.MultiplePodTemplatesScheduling }),
-		"multiplePodTemplatesScheduling is false", componentsThatDoNotFit,
+		"multiplePodTemplatesScheduling is false", shows("components-do-not-fit", nil),
 	},
 	{
 		[]string{"unschedulableThreshold", "deschedulingInterval"}, with(func(s *messages.Settings) bool { return !s.EnableDescheduler }),
-		"enableDescheduler is false", replicasThatWait,
+		"enableDescheduler is false", shows("replicas-wait", nil),
 	},
 	{
 		[]string{"policyTieBreak", "policyRemoves", "policyCleanup", "conditionHold", "missingConditionStatus"},
 		func(u *unit) bool { return !u.settings.Failover },
-		"failover is false: ClusterTaintPolicies are accepted and ignored", policyThatIsIgnored,
+		"failover is false: ClusterTaintPolicies are accepted and ignored", shows("policy-ignored", nil),
 	},
 	{
 		[]string{"podNotReadyTolerationSeconds", "podUnreachableTolerationSeconds"}, withNodes(func(s *messages.Settings) bool { return !s.DefaultTolerationSeconds }),
-		"defaultTolerationSeconds is false", podsWithoutTolerations,
+		"defaultTolerationSeconds is false", shows("pods-without-tolerations", nil),
 	},
 	{
-		[]string{"kubeAPIBurst"}, withNodes(func(s *messages.Settings) bool { return s.KubeAPIQPS == 0 }), "kubeAPIQPS is 0", evictedTogether,
+		[]string{"kubeAPIBurst"}, withNodes(func(s *messages.Settings) bool { return s.KubeAPIQPS == 0 }), "kubeAPIQPS is 0", shows("evicted-together", nil),
 	},
 	{
 		[]string{"largeClusterSizeThreshold"}, withNodes(func(s *messages.Settings) bool { return s.SecondaryNodeEvictionRate == 0 }),
-		"secondaryNodeEvictionRate is 0: no more nodes are tainted in a zone of any size", zoneThatStops,
+		"secondaryNodeEvictionRate is 0: no more nodes are tainted in a zone of any size", shows("zone-stops", nil),
 	},
 	{
 		[]string{"zoneRateRecovers"}, withNodes(func(s *messages.Settings) bool { return s.NodeEvictionRate != 1 && s.SecondaryNodeEvictionRate != 1 }),
-		"neither nodeEvictionRate nor secondaryNodeEvictionRate is 1", zoneThatRecovers,
+		"neither nodeEvictionRate nor secondaryNodeEvictionRate is 1", shows("zone-recovers", nil),
 	},
 	{
 		nil, func(u *unit) bool { return !u.hasNodes() },
-		noNodes, func(u *unit) *witness { return u.storm() },
+		noNodes, shows("storm", nil),
 	},
 }
 
@@ -168,92 +168,34 @@ func (u *unit) idleSettings(r *reporter) {
 	}
 }
 
-// taintsM1 has everything evicted from m1, if NoExecute taints evict.
-func (w *witness) taintsM1() *witness {
-	return w.step("1m", "taint", fields{"cluster": "m1", "taints": []string{"example.com/failed:NoExecute"}})
+//go:embed idle.yaml
+var idleScenarios []byte
+
+// scenarioShown is one of idle.yaml: a witness but for what that has of the unit.
+type scenarioShown struct {
+	Config                  fields
+	Duration                string
+	Fleet, Timeline, Expect []fields
+	Objects                 []any
 }
 
-// inStorm is how many workloads a storm has.
-const inStorm = 5
+var idleShown = sync.OnceValues(func() (all map[string]json.RawMessage, err error) {
+	err = yaml.Unmarshal(idleScenarios, &all)
+	return all, err
+})
 
-// storm has several workloads on one cluster that is tainted. Nothing slows them down but what the witness sets: all are evicted immediately.
-func (u *unit) storm() *witness {
-	w := u.several().set("evictionWorkers", 0).clusters("m1", "m2", "m3", "m4", "m5").taintsM1()
-	w.expect = append(w.expect, fields{"total": fields{"event": fields{"kind": "EvictionStarted", "cluster": "m1"}, "exact": inStorm}, "until": "61s"})
-	return w
-}
-
-// several is a witness with the workloads of a storm.
-func (u *unit) several() *witness {
-	w := u.witness()
-	for i := range inStorm {
-		w.web(1)
-		w.objects[i].(fields)["metadata"] = fields{"name": fmt.Sprintf("web-%d", i)}
+// shows makes a witness of a scenario of idle.yaml, with more settings.
+func shows(name string, set fields) func(*unit) *witness {
+	return func(u *unit) *witness {
+		var s scenarioShown
+		all, err := idleShown()
+		if err = errors.Join(err, json.Unmarshal(all[name], &s)); err != nil {
+			panic(fmt.Sprintf("lint: idle.yaml: %s: %v", name, err))
+		}
+		w := u.witness()
+		w.duration, w.fleet, w.timeline, w.expect, w.objects = cmp.Or(s.Duration, w.duration), s.Fleet, s.Timeline, s.Expect, s.Objects
+		maps.Copy(w.config, s.Config)
+		maps.Copy(w.config, set)
+		return w
 	}
-	w.places(firstOn(nil))
-	policy := w.objects[inStorm].(fields)["spec"].(fields)
-	policy["resourceSelectors"] = []any{fields{"apiVersion": "apps/v1", "kind": "Deployment"}}
-	return w
-}
-
-func nothingEvicts(u *unit) *witness {
-	w := u.several().clusters("m1", "m2", "m3", "m4", "m5").taintsM1()
-	return w.expects("never", true, "event", fields{"kind": "EvictionStarted"})
-}
-
-// someNotReady is a storm while three clusters of eight are not Ready.
-func someNotReady(u *unit) *witness {
-	w := u.storm().set("secondaryEvictionRate", 0).set("largeFleetSize", 100).set("stormCooldown", "1h").set("clusterFailureThreshold", "0s")
-	w.clusters("n1", "n2", "n3")
-	w.timeline = append([]fields{{"at": "30s", "condition": fields{"cluster": "n*", "type": api.ConditionReady, "status": "False"}}}, w.timeline...)
-	return w
-}
-
-// stopsNotSlows is a storm in which so many clusters are not Ready that evictions slow down in a large fleet.
-func stopsNotSlows(u *unit) *witness {
-	w := someNotReady(u).set("largeFleetSize", 1).set("blackoutThreshold", 0).set("unhealthyClusterThreshold", "0.3").set("unhealthyRegionThreshold", 0)
-	w.expect = nil
-	return w.expects("never", true, "event", fields{"kind": "EvictionStarted"})
-}
-
-// startsThatFail has copies evicted to a cluster on which nothing becomes healthy.
-func startsThatFail(u *unit) *witness {
-	w := u.several().clusters("m1", "m2").taintsM1()
-	w.duration = "50m"
-	w.timeline = append([]fields{{"at": "30s", "health": fields{"cluster": "m2", "status": "Unhealthy"}}}, w.timeline...)
-	return w.set("startFailureWindow", "30m").set("startBackoff", "15m").expects("never", true, "event", fields{"kind": "StartsCounted"})
-}
-
-// applicationThatFails moves from cluster to cluster.
-func applicationThatFails(u *unit) *witness {
-	w := u.witness().set("gracefulEviction", true).set("applicationFailoverWindow", "2h").clusters("m1", "m2", "m3", "m4", "m5").web(1)
-	w.propagates(fields{
-		"propagateDeps": true, "placement": fields{"spreadConstraints": []any{fields{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}}},
-		"failover": fields{"application": fields{"decisionConditions": fields{"tolerationSeconds": 60}, "gracePeriodSeconds": 600}},
-	})
-	w.duration = "1h"
-	w.step("10m", "health", fields{"cluster": "m*", "status": "Unhealthy"})
-	w.expect = append(w.expect, fields{"total": fields{"event": fields{"kind": "EvictionStarted"}, "min": 2}})
-	return w
-}
-
-// replicasThatWait cannot start on their cluster, and remain there.
-func replicasThatWait(u *unit) *witness {
-	w := u.witness().web(6).places(fields{"replicaScheduling": fields{"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}})
-	w.fleet = []fields{{"name": "m1", "capacity": fields{"cpu": "10"}}, {"name": "m2", "capacity": fields{"cpu": "8"}}}
-	spec := w.objects[0].(fields)["spec"].(fields)["template"].(fields)["spec"].(fields)
-	spec["containers"].([]any)[0].(fields)["resources"] = fields{"requests": fields{"cpu": "1"}}
-	w.duration = "20m"
-	w.step("30s", "schedulableReplicas", fields{"cluster": "m1", "binding": "web", "replicas": 4})
-	return w.expects("never", true, "event", fields{"kind": "BindingDescheduled"})
-}
-
-// policyThatIsIgnored would add a taint if policies did anything.
-func policyThatIsIgnored(u *unit) *witness {
-	spec := &api.ClusterTaintPolicySpec{
-		AddOnConditions: []api.MatchCondition{{ConditionType: "Disk", Operator: api.MatchIn, StatusValues: []metav1.ConditionStatus{"False"}}},
-		Taints:          []api.PolicyTaint{{Key: "example.com/disk", Effect: "NoSchedule"}},
-	}
-	w := u.witness().in(state{[]string{"Disk"}, []metav1.ConditionStatus{"False"}}).policy("disk", spec).set("conditionHold", "0s")
-	return w.expects("always", true, "taint", taintOn(&spec.Taints[0], false))
 }
