@@ -230,10 +230,7 @@ func (m *Member) health(c *copyState) api.ResourceHealth {
 	if h, ok := m.forced[c.binding]; ok {
 		return h
 	}
-	if m.behaviour.Health == "" {
-		return api.Healthy
-	}
-	return m.behaviour.Health
+	return cmp.Or(m.behaviour.Health, api.Healthy)
 }
 
 // startup is the instant at which a copy's replicas will all serve.

@@ -17,6 +17,7 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
 	"leeward/messages/lists"
+	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
 	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario/assess"
@@ -247,7 +248,7 @@ func (a *assessing) verdict(result *assess.Assessment) error {
 	if len(hurt) == 0 {
 		return nil
 	}
-	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: --fail-on %s: predicted of %s; the worst: %s", strings.Join(a.failOn, ","), losses(len(hurt)), hurt[0])}
+	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: --fail-on %s: predicted of %s; the worst: %s", strings.Join(a.failOn, ","), spelling.Count(len(hurt), "loss", "losses"), hurt[0])}
 }
 
 // failCondition is what --fail-on asks for: which contingencies must not do what to a workload.
@@ -294,11 +295,4 @@ func (f failCondition) met(o *assess.Outcome) bool {
 		return len(o.Overflows) > 0
 	}
 	return o.Hurts()
-}
-
-func losses(n int) string {
-	if n == 1 {
-		return "1 loss"
-	}
-	return fmt.Sprintf("%d losses", n)
 }

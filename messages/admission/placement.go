@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,9 +30,7 @@ func defaultPlacement(p *api.Placement, s *messages.Settings) {
 		if c.SpreadByLabel == "" {
 			setDefault(&c.SpreadByField, api.SpreadByCluster)
 		}
-		if c.MinGroups == 0 {
-			c.MinGroups = 1
-		}
+		c.MinGroups = cmp.Or(c.MinGroups, 1)
 	}
 	defaultSchedulingType(p)
 	if r := p.ReplicaScheduling; r != nil && r.ReplicaSchedulingType == api.Divided {

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -185,9 +186,7 @@ func validateService(s *corev1.ServiceSpec, spec *field.Path) field.ErrorList {
 		p, at := &s.Ports[i], ports.Index(i)
 		errs = append(errs, validatePort(p, len(s.Ports) > 1, at)...)
 		n := number{p.Protocol, p.Port}
-		if n.protocol == "" {
-			n.protocol = corev1.ProtocolTCP
-		}
+		n.protocol = cmp.Or(n.protocol, corev1.ProtocolTCP)
 		if numbers[n] {
 			errs = append(errs, field.Duplicate(at.Child("port"), p.Port))
 		}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -47,9 +48,7 @@ func defaultWorkload(o api.Object) {
 
 // defaultSecret keeps what is written as text as data, which it overrides. Source: kubernetes, pkg/apis/core/v1.
 func defaultSecret(s *corev1.Secret) {
-	if s.Type == "" {
-		s.Type = corev1.SecretTypeOpaque
-	}
+	s.Type = cmp.Or(s.Type, corev1.SecretTypeOpaque)
 	if len(s.StringData) == 0 {
 		return
 	}

@@ -162,8 +162,7 @@ func (c *call) drainOptions(s *drainStep) messages.DrainOptions {
 		Timeout: s.Timeout.orElse(0), SkipWaitForDelete: c.wholeSeconds(s.SkipWaitForDeleteTimeout, "skipWaitForDeleteTimeout"),
 	}
 	if s.GracePeriod != nil {
-		seconds := int64(c.wholeSeconds(s.GracePeriod, "gracePeriod") / time.Second)
-		o.GracePeriodSeconds = &seconds
+		o.GracePeriodSeconds = new(int64(c.wholeSeconds(s.GracePeriod, "gracePeriod") / time.Second))
 	}
 	if s.PodSelector != "" {
 		selector, err := labels.Parse(s.PodSelector)

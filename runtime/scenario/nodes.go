@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -109,9 +110,7 @@ func completeNode(n *corev1.Node) {
 	if n.Labels == nil {
 		n.Labels = map[string]string{}
 	}
-	if n.Labels[corev1.LabelHostname] == "" {
-		n.Labels[corev1.LabelHostname] = n.Name
-	}
+	n.Labels[corev1.LabelHostname] = cmp.Or(n.Labels[corev1.LabelHostname], n.Name)
 	if n.Status.Conditions == nil {
 		n.Status.Conditions = workingNode()
 	}

@@ -57,10 +57,9 @@ func (s *Storm) eachStanding(visit func(messages.BindingName, *followed)) {
 // load counts the replicas of every cluster as they are now, as those before.
 func (s *Storm) load() []ClusterLoad {
 	counts := s.counts()
-	list := lists.Of(s.clusters, func(c *api.Cluster) ClusterLoad {
+	return lists.Of(s.clusters, func(c *api.Cluster) ClusterLoad {
 		return ClusterLoad{Cluster: c.Name, Region: c.Spec.Region, Before: counts[c.Name]}
 	})
-	return list
 }
 
 func (s *Storm) counts() map[string]int {

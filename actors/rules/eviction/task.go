@@ -1,6 +1,7 @@
 package eviction
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 
@@ -76,10 +77,7 @@ var ErrNoGrace = errors.New("purge mode Gracefully needs the feature GracefulEvi
 // where the policy names no mode, takes the policy's grace period and fails with ErrNoGrace unless
 // graceful; Never keeps the old copy until a person lets it go. The producer names the kind of binding.
 func ForApplication(d Origin, a *api.ApplicationFailover, producer string, graceful bool) (api.GracefulEvictionTask, error) {
-	mode := a.PurgeMode
-	if mode == "" {
-		mode = api.PurgeGracefully
-	}
+	mode := cmp.Or(a.PurgeMode, api.PurgeGracefully)
 	if mode == api.PurgeGracefully && !graceful {
 		return api.GracefulEvictionTask{}, ErrNoGrace
 	}

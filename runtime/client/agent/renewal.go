@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -46,10 +47,7 @@ func (h *renewal) mayRenew(now time.Time) bool {
 // renewed is the Lease, held by this replica since now.
 func (h *renewal) renewed(now time.Time) *coordinationv1.Lease {
 	l := h.lease.DeepCopy()
-	holder := h.identity
-	if holder == "" {
-		holder = h.alone
-	}
+	holder := cmp.Or(h.identity, h.alone)
 	at := metav1.MicroTime{Time: now.UTC().Truncate(time.Microsecond)}
 	if ptr.Deref(l.Spec.HolderIdentity, "") != holder && h.identity != "" {
 		l.Spec.AcquireTime, l.Spec.LeaseTransitions = &at, new(ptr.Deref(l.Spec.LeaseTransitions, 0)+1)

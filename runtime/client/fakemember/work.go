@@ -1,6 +1,7 @@
 package fakemember
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -167,10 +168,7 @@ func (w *work) status(now time.Time) api.WorkStatus {
 		s.ManifestStatuses = []api.ManifestStatus{{Identifier: w.identifier, Health: api.Unknown}}
 		return s
 	}
-	generation := w.report.ForPlacement
-	if generation == 0 {
-		generation = w.object.Generation
-	}
+	generation := cmp.Or(w.report.ForPlacement, w.object.Generation)
 	applied.ObservedGeneration = generation
 	meta.SetStatusCondition(&s.Conditions, applied)
 	s.ManifestStatuses = []api.ManifestStatus{{Identifier: w.identifier, Status: w.counts(generation), Health: w.report.Health}}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/google/btree"
@@ -53,9 +54,7 @@ type Table struct {
 }
 
 func newTable(e *Engine, r Resource) *Table {
-	if r.History == 0 {
-		r.History = defaultHistory
-	}
+	r.History = cmp.Or(r.History, defaultHistory)
 	return &Table{
 		resource: r,
 		prefix:   Prefix(r.Name),

@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -65,10 +66,7 @@ func since(t metav1.Time, now time.Time) string {
 
 // orNone shows what is empty as kubectl does.
 func orNone(text string) string {
-	if text == "" {
-		return "<none>"
-	}
-	return text
+	return cmp.Or(text, "<none>")
 }
 
 // statusOf is the status of a condition; what is not reported is Unknown.

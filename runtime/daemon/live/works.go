@@ -259,8 +259,7 @@ func (p *pending) drop(old *api.Work, version int64, now time.Time, gone bool) b
 	next.DeletionTimestamp, next.DeletionGracePeriodSeconds = &metav1.Time{Time: now}, new(int64)
 	next.Generation++ // as Kubernetes' API server does: Karmada's agent looks at no other change
 	if p.wish.unwanted.Preserved {
-		yes := true
-		next.Spec.PreserveResourcesOnDeletion = &yes
+		next.Spec.PreserveResourcesOnDeletion = new(true)
 	}
 	p.object, p.write = next, engine.Update(p.key, next, version)
 	return true

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -116,10 +117,7 @@ func (o output) nodes(e *engine.Engine, n *nodeFacts) {
 	defer n.mu.Unlock()
 	for _, object := range table.Snapshot().Under("", "") {
 		node := object.(*corev1.Node)
-		ready := nodelife.Ready(node.Status.Conditions)
-		if ready == "" {
-			ready = corev1.ConditionUnknown
-		}
+		ready := cmp.Or(nodelife.Ready(node.Status.Conditions), corev1.ConditionUnknown)
 		zone := n.zone(nodelife.ZoneOf(node.Labels).String())
 		count[standing{zone, string(ready)}]++
 		present[zone] = true

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -109,9 +110,7 @@ func (f Field) reader() reader {
 	}
 	words := slices.Clone(f.Words)
 	for i := range words {
-		if words[i] == "" {
-			words[i] = `""`
-		}
+		words[i] = cmp.Or(words[i], `""`)
 	}
 	return reader{strings.Join(words, ", "), "one of " + strings.Join(words, ", "), f.word}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ func read(name string) (s messages.Settings) {
 // Profile returns the settings of a profile; no name is the default's. With an error, which lists the
 // profiles there are, it returns those of the default.
 func Profile(name string) (messages.Settings, error) {
-	if name == "" {
-		name = Default
-	}
+	name = cmp.Or(name, Default)
 	if s, known := profiles()[name]; known {
 		return s, nil
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -162,8 +163,5 @@ func location(f *messages.ClusterSpecChanged) string {
 		wrap("provider=", f.Provider, ""),
 		wrap("region=", f.Region, ""),
 		wrap("zones=", strings.Join(f.Zones, ","), ""))
-	if place == "" {
-		return "nowhere"
-	}
-	return place
+	return cmp.Or(place, "nowhere")
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,14 +86,7 @@ func matcher(t *corev1.Toleration, of *corev1.Taint) string {
 	if t.Key == of.Key && t.Effect == of.Effect {
 		return ""
 	}
-	key, effect := t.Key, string(t.Effect)
-	if key == "" {
-		key = "*"
-	}
-	if effect == "" {
-		effect = "*"
-	}
-	return " by " + key + ":" + effect
+	return " by " + cmp.Or(t.Key, "*") + ":" + cmp.Or(string(t.Effect), "*")
 }
 
 // setBy names the policy, or the user, that changed a taint, and the condition that asked for it, or another reason.

@@ -28,8 +28,7 @@ func (s *Store) Governor() api.GovernorStatus {
 // governor returns a copy of the Governor, new if there is none. Its lists are not to be changed in place.
 func (s *Store) governor() *api.Governor {
 	if e := s.find(GovernorKey); e != nil {
-		next := *e.object.(*api.Governor)
-		return &next
+		return new(*e.object.(*api.Governor))
 	}
 	return &api.Governor{
 		TypeMeta:   metav1.TypeMeta{APIVersion: GovernorKey.APIVersion, Kind: GovernorKey.Kind},

@@ -118,8 +118,7 @@ func (w *World) stopEngine() {
 
 func (w *World) recoverGovernor() {
 	if w.store.Get(store.GovernorKey) != nil {
-		status := w.store.Governor()
-		w.kernel.Post(governorAt, &messages.GovernorRestored{Status: &status})
+		w.kernel.Post(governorAt, &messages.GovernorRestored{Status: new(w.store.Governor())})
 	}
 }
 

@@ -1,6 +1,7 @@
 package difference
 
 import (
+	"cmp"
 	"time"
 
 	"leeward/messages/api"
@@ -46,9 +47,7 @@ func (d *Difference) recorded(a, b *Recording) {
 			continue
 		}
 		verdict := map[replay.Agreement]string{replay.OnlyRecorded: "A only", replay.OnlyReplayed: "B only"}[c.Verdict]
-		if verdict == "" {
-			verdict = string(c.Verdict)
-		}
+		verdict = cmp.Or(verdict, string(c.Verdict))
 		d.Recorded = append(d.Recorded, RecordedEviction{c.Binding, c.Cluster, recordedOf(c.Recorded), recordedOf(c.Replayed), verdict})
 		d.Differ = true
 	}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -180,9 +181,7 @@ func (q *query) pod(full messages.PodName) *Pod {
 	}
 	x.bound(q, full)
 	fold := q.podMoves()
-	if x.Owner == "" {
-		x.Owner = fold.owners[full]
-	}
+	x.Owner = cmp.Or(x.Owner, fold.owners[full])
 	x.Replaces, x.UnderWay, x.Past = fold.replaces[full], []Move{}, []Move{}
 	for _, m := range fold.all[full] {
 		if m.open() {

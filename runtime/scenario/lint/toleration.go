@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -181,10 +182,7 @@ func secondsWithoutNoExecute(u *unit, r *reporter) {
 			if !vain(*t) {
 				continue
 			}
-			key := t.Key
-			if key == "" {
-				key = "example.com/any"
-			}
+			key := cmp.Or(t.Key, "example.com/any")
 			w := u.witness().set("failover", true).set("enableNoExecuteTaintEviction", true).set("validateTolerations", false).clusters("m1", "m2", "m3", "m4", "m5")
 			w.web(2).places(firstOn([]corev1.Toleration{*t}))
 			w.step("1m", "taint", fields{"cluster": "m1", "taints": []string{key + ":NoExecute"}})

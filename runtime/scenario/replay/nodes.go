@@ -48,8 +48,7 @@ func (r *replay) onNode(a scenario.Action, full messages.NodeName) error {
 	case *scenario.Taint:
 		return tier.Edit(&messages.EditNode{Node: name, Taint: a.Changes.Add, Untaint: a.Changes.Remove, By: user})
 	case *scenario.Cordon:
-		on := !a.Off
-		return tier.Edit(&messages.EditNode{Node: name, Unschedulable: &on, By: user})
+		return tier.Edit(&messages.EditNode{Node: name, Unschedulable: new(!a.Off), By: user})
 	case *scenario.Drain:
 		return tier.Drain(name, &a.Options, user)
 	case *scenario.Label:

@@ -158,8 +158,7 @@ func (s *source) probe(ctx context.Context) error {
 	if err != nil {
 		return missing("list", err)
 	}
-	second := int64(1)
-	w, err := s.get(bareOne, &metav1.ListOptions{Watch: true, ResourceVersion: page.(*metav1.List).ResourceVersion, TimeoutSeconds: &second}).Stream(ctx)
+	w, err := s.get(bareOne, &metav1.ListOptions{Watch: true, ResourceVersion: page.(*metav1.List).ResourceVersion, TimeoutSeconds: new(int64(1))}).Stream(ctx)
 	if err != nil {
 		return missing("watch", err)
 	}

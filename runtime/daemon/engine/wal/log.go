@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -78,9 +79,7 @@ func Restore(dir string, o Options, parts int, begin func() (take func(part int,
 }
 
 func open(dir string, o Options, read func(*folder) (*reading, error)) (*Log, error) {
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = defaultSegmentBytes
-	}
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, defaultSegmentBytes)
 	if o.OpenFile == nil {
 		o.OpenFile = openDisk
 	}

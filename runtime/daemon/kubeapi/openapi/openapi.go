@@ -139,11 +139,9 @@ func (n *node) schema(t reflect.Type) spec.Schema {
 	case reflect.Pointer:
 		return n.schema(t.Elem())
 	case reflect.Slice, reflect.Array:
-		items := n.schema(t.Elem())
-		return *spec.ArrayProperty(&items)
+		return *spec.ArrayProperty(new(n.schema(t.Elem())))
 	case reflect.Map:
-		values := n.schema(t.Elem())
-		return *spec.MapProperty(&values)
+		return *spec.MapProperty(new(n.schema(t.Elem())))
 	case reflect.Interface:
 		return spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
 	}
