@@ -15,20 +15,29 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapiv3"
 	generated "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/apiserver/pkg/endpoints/discovery"
 	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kube-openapi/pkg/cached"
 	"k8s.io/kube-openapi/pkg/common"
+
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
 )
 
 // definitionsPath is the part of the API that definitions of custom kinds are in.
@@ -175,4 +184,66 @@ func groupOf(name string, versions []string) metav1.APIGroup {
 	}
 	group.PreferredVersion = group.Versions[0]
 	return group
+}
+
+// customKeeper tells Kubernetes' server of custom kinds where definitions are kept, and the objects of the kinds that they define.
+type customKeeper struct{ *keeper }
+
+var _ generic.RESTOptionsGetter = customKeeper{}
+
+// definitionCodec writes definitions as they are stored.
+var definitionCodec = extensions.Codecs.LegacyCodec(v1.SchemeGroupVersion)
+
+// GetRESTOptions says where a resource is kept, of which there must be a definition.
+func (k customKeeper) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	if resource == catalog.Definitions.Name() {
+		return k.keepUntyped(catalog.Definitions, resource, definitionCodec), nil
+	}
+	r := definedAs(k.engine, resource)
+	if r == nil {
+		return generic.RESTOptions{}, fmt.Errorf("nothing defines %s", resource)
+	}
+	return k.keepUntyped(r, resource, unstructured.UnstructuredJSONScheme), nil
+}
+
+// keepUntyped has objects kept without a Go type, as the codec of the options, which Kubernetes' server may wrap, writes them.
+func (k customKeeper) keepUntyped(r *catalog.Resource, resource schema.GroupResource, codec runtime.Codec) generic.RESTOptions {
+	kept := k.storage(r)
+	options := k.optionsOf(kept, resource, codec)
+	options.Decorator = func(c *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error),
+		empty func() runtime.Object, _ func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers,
+	) (storage.Interface, factory.DestroyFunc, error) {
+		kept.codec, kept.fresh = c.Codec, func() engine.Object { return empty().(engine.Object) }
+		return kept, func() {}, nil
+	}
+	return options
+}
+
+// definedAs returns the custom kind of a resource, or nil where there is no definition of it.
+func definedAs(e *engine.Engine, resource schema.GroupResource) *catalog.Resource {
+	o, _ := e.Table(catalog.Definitions.Name()).Get(engine.Key(catalog.Definitions.Name(), "", resource.String()))
+	if stored, is := o.(*unstructured.Unstructured); is {
+		return catalog.Defined(stored)
+	}
+	return nil
+}
+
+// definedKind returns a custom kind, or nil where there is no definition of it.
+func definedKind(e *engine.Engine, kind schema.GroupKind) *catalog.Resource {
+	for _, r := range defined(e) {
+		if r.Kind.GroupKind() == kind {
+			return r
+		}
+	}
+	return nil
+}
+
+// defined returns all custom kinds.
+func defined(e *engine.Engine) (all []*catalog.Resource) {
+	for _, o := range e.Table(catalog.Definitions.Name()).Snapshot().Under(engine.Prefix(catalog.Definitions.Name()), "") {
+		if stored, is := o.(*unstructured.Unstructured); is {
+			all = append(all, catalog.Defined(stored))
+		}
+	}
+	return all
 }

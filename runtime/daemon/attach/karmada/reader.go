@@ -3,6 +3,8 @@ package karmada
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -81,4 +83,20 @@ func (r *reader) pulse(ctx context.Context) {
 			r.lost(k, err)
 		}
 	}
+}
+
+// readOnly has a client refuse every request that is no read, before it leaves the process.
+func readOnly(c *rest.Config) *rest.Config {
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return reads{next} })
+	return c
+}
+
+type reads struct{ next http.RoundTripper }
+
+// RoundTrip makes a request.
+func (r reads) RoundTrip(q *http.Request) (*http.Response, error) {
+	if q.Method != http.MethodGet {
+		return nil, fmt.Errorf("%s %s: a daemon in shadow only reads", q.Method, q.URL.Path)
+	}
+	return r.next.RoundTrip(q)
 }
