@@ -375,3 +375,23 @@ type AggregatedStatusItem struct {
 	// StartingSince is when a copy that was never healthy first reported. Leeward's own.
 	StartingSince *metav1.MicroTime `json:"startingSince,omitempty"`
 }
+
+// TaskFrom is the task that evicts from a cluster; nil: there is none.
+func (s *BindingSpec) TaskFrom(cluster string) *GracefulEvictionTask {
+	for i := range s.GracefulEvictionTasks {
+		if s.GracefulEvictionTasks[i].FromCluster == cluster {
+			return &s.GracefulEvictionTasks[i]
+		}
+	}
+	return nil
+}
+
+// Of is what was reported of the copy on a cluster; nil: nothing.
+func (s *BindingStatus) Of(cluster string) *AggregatedStatusItem {
+	for i := range s.AggregatedStatus {
+		if s.AggregatedStatus[i].ClusterName == cluster {
+			return &s.AggregatedStatus[i]
+		}
+	}
+	return nil
+}

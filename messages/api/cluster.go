@@ -258,3 +258,13 @@ type AllocatableModeling struct {
 	Grade uint `json:"grade"`
 	Count int  `json:"count"`
 }
+
+// CauseOf is why a cluster has a taint, which is known by key and effect; nil: that is not kept.
+func (s *ClusterStatus) CauseOf(t *corev1.Taint) *TaintCause {
+	for i := range s.TaintCauses {
+		if c := &s.TaintCauses[i]; c.Key == t.Key && c.Effect == t.Effect {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -89,4 +91,9 @@ type PolicyTaint struct {
 	Key    string             `json:"key"`
 	Effect corev1.TaintEffect `json:"effect"`
 	Value  string             `json:"value,omitempty"`
+}
+
+// Has reports whether a taint of a key and an effect is one of the policy's.
+func (s *ClusterTaintPolicySpec) Has(key string, effect corev1.TaintEffect) bool {
+	return slices.ContainsFunc(s.Taints, func(t PolicyTaint) bool { return t.Key == key && t.Effect == effect })
 }

@@ -53,10 +53,8 @@ var kindStarted = (&messages.EvictionStarted{}).Kind()
 func started(b *store.Binding, h *api.FailoverRecord) messages.Fact {
 	fact := &messages.EvictionStarted{Binding: b.Name(), Cluster: messages.ClusterName(h.FromCluster)}
 	fact.Task = api.GracefulEvictionTask{FromCluster: h.FromCluster, Reason: h.Reason, Producer: h.Producer}
-	for i := range b.Spec.GracefulEvictionTasks {
-		if k := &b.Spec.GracefulEvictionTasks[i]; k.FromCluster == h.FromCluster && h.CompletionTime == nil {
-			fact.Task = *k
-		}
+	if k := b.Spec.TaskFrom(h.FromCluster); k != nil && h.CompletionTime == nil {
+		fact.Task = *k
 	}
 	return fact
 }

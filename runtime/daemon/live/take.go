@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -233,5 +232,5 @@ func (f *Fleet) takeBack(key api.Key) (took bool) {
 func (f *Fleet) stores(key api.Key, from string) bool {
 	o, _ := f.stored(key)
 	b := store.AsBinding(o)
-	return b != nil && slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == from })
+	return b != nil && b.Spec.TaskFrom(from) != nil
 }

@@ -185,7 +185,7 @@ func (f *Fleet) keepsTemplate(w *wish, old *api.Work) bool {
 	b, c := f.world.Store().Binding(w.binding), string(w.cluster)
 	if b == nil ||
 		slices.ContainsFunc(b.Spec.RequiredBy, func(s api.BindingSnapshot) bool { return api.FindTarget(s.Clusters, c) >= 0 }) ||
-		!slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == c }) {
+		b.Spec.TaskFrom(c) == nil {
 		return false
 	}
 	return asksForA(old, b.Spec.Resource.Key()) && replicasOf(old) == w.wanted.Replicas

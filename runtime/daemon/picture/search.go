@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/store"
 )
@@ -110,9 +109,8 @@ func workloadOf(b *store.Binding, s state) Workload {
 	for i := range b.Spec.Clusters[:min(len(b.Spec.Clusters), mostTargets)] {
 		target := &b.Spec.Clusters[i]
 		t := Target{Name: short(target.Name), Replicas: target.Pods()}
-		at := slices.IndexFunc(b.Status.AggregatedStatus, func(s api.AggregatedStatusItem) bool { return s.ClusterName == target.Name })
-		if at >= 0 {
-			t.Available = b.Status.AggregatedStatus[at].ReadyReplicas
+		if s := b.Status.Of(target.Name); s != nil {
+			t.Available = s.ReadyReplicas
 		}
 		w.Clusters = append(w.Clusters, t)
 	}

@@ -162,8 +162,7 @@ func missing(b *store.Binding) int64 {
 func unhealthy(b *store.Binding) bool {
 	for i := range b.Spec.Clusters {
 		target := &b.Spec.Clusters[i]
-		at := slices.IndexFunc(b.Status.AggregatedStatus, func(s api.AggregatedStatusItem) bool { return s.ClusterName == target.Name })
-		if at < 0 || b.Status.AggregatedStatus[at].Health == api.Unhealthy || b.Status.AggregatedStatus[at].ReadyReplicas < target.Pods() {
+		if s := b.Status.Of(target.Name); s == nil || s.Health == api.Unhealthy || s.ReadyReplicas < target.Pods() {
 			return true
 		}
 	}
@@ -206,19 +205,11 @@ func (t *tally) eviction(b *store.Binding, e *api.Eviction, sign int) {
 		d.eviction.Deadline = new(e.Deadline)
 	}
 	if e.State == api.EvictionEvicting {
-		d.eviction.Since = evictingSince(b, e.Cluster)
-	}
-	tree.ReplaceOrInsert(d)
-}
-
-// evictingSince is when a graceful eviction from a cluster did; nil: that is not known.
-func evictingSince(b *store.Binding, cluster string) *metav1.Time {
-	for i := range b.Spec.GracefulEvictionTasks {
-		if k := &b.Spec.GracefulEvictionTasks[i]; k.FromCluster == cluster {
-			return k.CreationTimestamp
+		if k := b.Spec.TaskFrom(e.Cluster); k != nil {
+			d.eviction.Since = k.CreationTimestamp
 		}
 	}
-	return nil
+	tree.ReplaceOrInsert(d)
 }
 
 func (p *Progress) of(s api.EvictionState) *int {

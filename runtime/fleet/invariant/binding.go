@@ -224,8 +224,7 @@ func (m *Monitor) oldCopyStays(now time.Time, b *store.Binding, t *api.GracefulE
 
 // expected reports whether a binding accounts for a copy.
 func expected(b *store.Binding, cluster string) bool {
-	return targets(b, cluster) ||
-		slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == cluster }) ||
+	return targets(b, cluster) || b.Spec.TaskFrom(cluster) != nil ||
 		slices.ContainsFunc(b.Status.Home, func(h api.PreferredShare) bool { return h.Name == cluster && h.Kept })
 }
 

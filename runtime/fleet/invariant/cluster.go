@@ -89,11 +89,8 @@ func (m *Monitor) ignored(t *api.PolicyTaint) bool {
 // others reports whether another policy is about the same taint.
 func others(all []api.Object, name string, t *api.PolicyTaint) bool {
 	for _, o := range all {
-		p := o.(*api.ClusterTaintPolicy)
-		for i := range p.Spec.Taints {
-			if p.Name != name && p.Spec.Taints[i].Key == t.Key && p.Spec.Taints[i].Effect == t.Effect {
-				return true
-			}
+		if p := o.(*api.ClusterTaintPolicy); p.Name != name && p.Spec.Has(t.Key, t.Effect) {
+			return true
 		}
 	}
 	return false

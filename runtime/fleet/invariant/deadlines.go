@@ -52,7 +52,7 @@ func (m *Monitor) deadlinesFollow(now time.Time, s *store.Store, b *store.Bindin
 func (m *Monitor) shownWhereItRuns(now time.Time, b *store.Binding) {
 	for i := range b.Status.Evictions {
 		e := &b.Status.Evictions[i]
-		leaves := slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == e.Cluster })
+		leaves := b.Spec.TaskFrom(e.Cluster) != nil
 		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(e.Cluster)}
 		m.check(DeadlinesFollow, leaves || api.FindTarget(b.Spec.Clusters, e.Cluster) >= 0, v, "an eviction is shown (%s), and it does not run there", e.State)
 	}

@@ -71,7 +71,7 @@ func (m *Monitor) successorsHeard(at time.Time, s *store.Store, f *messages.Evic
 // runs reports whether a copy is known to run on a cluster.
 func (m *Monitor) runs(b *store.Binding, on messages.ClusterName) bool {
 	if m.real {
-		return slices.ContainsFunc(b.Status.AggregatedStatus, func(r api.AggregatedStatusItem) bool { return r.ClusterName == string(on) })
+		return b.Status.Of(string(on)) != nil
 	}
 	k := m.copies.find(b.Name(), on)
 	return k != nil && k.runs

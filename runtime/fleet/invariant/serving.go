@@ -1,8 +1,6 @@
 package invariant
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"leeward/actors/rules/budget"
@@ -87,9 +85,8 @@ func (m *Monitor) serving(s *store.Store, b *store.Binding) (sum int64) {
 
 // purges reports whether a binding leaves a cluster directly.
 func purges(b *store.Binding, c messages.ClusterName) bool {
-	return slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool {
-		return k.FromCluster == string(c) && purged(k)
-	})
+	k := b.Spec.TaskFrom(string(c))
+	return k != nil && purged(*k)
 }
 
 func isReady(s *store.Store, name messages.ClusterName) bool {

@@ -9,6 +9,8 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/store"
+
+	"k8s.io/utils/ptr"
 )
 
 // starts are the bindings that had to leave a cluster for another and have not served there yet, as far as is known. Who
@@ -96,9 +98,8 @@ func (m *Monitor) underWay(now time.Time, b *store.Binding) bool {
 
 // hasServed reports whether the copy on a cluster was healthy once, as far as it was heard of.
 func hasServed(b *store.Binding, cluster string) bool {
-	return slices.ContainsFunc(b.Status.AggregatedStatus, func(r api.AggregatedStatusItem) bool {
-		return r.ClusterName == cluster && r.Health != "" && r.StartingSince == nil
-	})
+	r := b.Status.Of(cluster)
+	return r != nil && r.Health != "" && r.StartingSince == nil
 }
 
 // startsOver forgets what starts of a binding of which a handover is over, or overdue: that keeps no workload waiting. One that
@@ -173,7 +174,6 @@ func (m *Monitor) placedByUs(b *store.Binding) bool {
 
 // kept reports whether a person has a task keep the old copy on a cluster.
 func kept(b *store.Binding, cluster string) bool {
-	return slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool {
-		return k.FromCluster == cluster && k.SuppressDeletion != nil && *k.SuppressDeletion
-	})
+	k := b.Spec.TaskFrom(cluster)
+	return k != nil && ptr.Deref(k.SuppressDeletion, false)
 }

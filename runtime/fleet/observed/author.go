@@ -69,16 +69,14 @@ var system = []string{api.TaintNotReady, api.TaintUnreachable, api.TaintTerminat
 // decided reports whether a taint of a cluster is the control plane's: its cause says so or, where none is kept, it is a
 // taint of the system or of a policy.
 func (a *Authors) decided(t *corev1.Taint, of *api.Cluster) bool {
-	for _, cause := range of.Status.TaintCauses {
-		if cause.Key == t.Key && cause.Effect == t.Effect {
-			return cause.By != api.TaintCauseUser
-		}
+	if cause := of.Status.CauseOf(t); cause != nil {
+		return cause.By != api.TaintCauseUser
 	}
 	if slices.Contains(system, t.Key) {
 		return true
 	}
 	for _, p := range a.Policies { // order-free: any of them
-		if slices.ContainsFunc(p.Spec.Taints, func(of api.PolicyTaint) bool { return of.Key == t.Key && of.Effect == t.Effect }) {
+		if p.Spec.Has(t.Key, t.Effect) {
 			return true
 		}
 	}

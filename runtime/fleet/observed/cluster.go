@@ -32,10 +32,8 @@ func TaintEdits(from, to *api.Cluster) []messages.TaintEdit {
 
 // setBy is what the API server noted of the person who set a taint; zero: it noted none.
 func setBy(c *api.Cluster, t *corev1.Taint) api.TaintCause {
-	for _, cause := range c.Status.TaintCauses {
-		if cause.Key == t.Key && cause.Effect == t.Effect && cause.By == api.TaintCauseUser {
-			return cause
-		}
+	if cause := c.Status.CauseOf(t); cause != nil && cause.By == api.TaintCauseUser {
+		return *cause
 	}
 	return api.TaintCause{}
 }

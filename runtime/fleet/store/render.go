@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
 )
@@ -209,10 +210,8 @@ func (b *Binding) share(cluster string) int32 {
 			return c.Replicas
 		}
 	}
-	for _, t := range b.Spec.GracefulEvictionTasks {
-		if t.FromCluster == cluster && t.Replicas != nil {
-			return *t.Replicas
-		}
+	if t := b.Spec.TaskFrom(cluster); t != nil {
+		return ptr.Deref(t.Replicas, 0)
 	}
 	return 0
 }

@@ -212,11 +212,9 @@ func isTemplate(o api.Object) bool {
 func oldCopies(b *store.Binding) (all []copyHealth) {
 	for i := range b.Spec.GracefulEvictionTasks {
 		k := &b.Spec.GracefulEvictionTasks[i]
-		for j := range b.Status.AggregatedStatus {
-			if item := &b.Status.AggregatedStatus[j]; item.ClusterName == k.FromCluster && api.FindTarget(b.Spec.Clusters, k.FromCluster) < 0 {
-				ready := store.ReadyReplicas(item)
-				all = append(all, copyHealth{b.Name(), messages.ClusterName(k.FromCluster), item.Health, max(ready, ptr.Deref(k.Replicas, 0)), ready})
-			}
+		if item := b.Status.Of(k.FromCluster); item != nil && api.FindTarget(b.Spec.Clusters, k.FromCluster) < 0 {
+			ready := store.ReadyReplicas(item)
+			all = append(all, copyHealth{b.Name(), messages.ClusterName(k.FromCluster), item.Health, max(ready, ptr.Deref(k.Replicas, 0)), ready})
 		}
 	}
 	return all

@@ -2,11 +2,11 @@ package explain
 
 import (
 	"slices"
-	"strings"
 
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
+	"leeward/runtime/fleet/shadow"
 	"leeward/runtime/fleet/store"
 )
 
@@ -116,23 +116,16 @@ func (q *query) binding(b *store.Binding) *Binding {
 func (q *query) placed(name messages.BindingName, clusters []api.TargetCluster) *Placed {
 	for i := len(q.entries) - 1; i >= 0; i-- {
 		f, is := q.entries[i].Fact.(*messages.Scheduled)
-		if !is || f.Binding != name || !sameClusters(f.Clusters, clusters) {
+		if !is || f.Binding != name || !shadow.SameClusters(f.Clusters, clusters) {
 			continue
 		}
 		p := &Placed{At: q.since(q.entries[i].At), Trigger: f.Trigger, Before: f.Before}
 		for _, d := range q.decided {
-			if d.binding == name && d.at.Equal(q.entries[i].At) && sameClusters(d.Decision.Targets, f.Clusters) {
+			if d.binding == name && d.at.Equal(q.entries[i].At) && shadow.SameClusters(d.Decision.Targets, f.Clusters) {
 				p.Decision = decisionOf(d.Explanation)
 			}
 		}
 		return p
 	}
 	return nil
-}
-
-func sameClusters(a, b []api.TargetCluster) bool {
-	byName := func(list []api.TargetCluster) []api.TargetCluster {
-		return slices.SortedFunc(slices.Values(list), func(x, y api.TargetCluster) int { return strings.Compare(x.Name, y.Name) })
-	}
-	return slices.EqualFunc(byName(a), byName(b), api.TargetCluster.Equal)
 }

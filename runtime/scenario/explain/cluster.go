@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"slices"
 	"time"
 
 	"leeward/actors/rules/karmada"
@@ -96,9 +95,7 @@ func (q *query) taintOf(c *api.Cluster, i int) Taint {
 	if t.TimeAdded != nil {
 		x.Since = q.sinceStart(t.TimeAdded.Time)
 	}
-	at := slices.IndexFunc(c.Status.TaintCauses, func(k api.TaintCause) bool { return k.Key == t.Key && k.Effect == t.Effect })
-	if at >= 0 {
-		k := &c.Status.TaintCauses[at]
+	if k := c.Status.CauseOf(t); k != nil {
 		x.By, x.Policy, x.Condition = joined(" ", k.By, k.User), k.Policy, k.Because
 	}
 	return x

@@ -17,6 +17,7 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/shadow"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -203,7 +204,7 @@ func (q *query) keep(d decision) {
 		return
 	}
 	follows := d.Calls == "" || d.Calls == placement.CauseAlways
-	if follows && d.Placed && sameClusters(d.Decision.Targets, d.Targets) {
+	if follows && d.Placed && shadow.SameClusters(d.Decision.Targets, d.Targets) {
 		return
 	}
 	q.decided = append(q.decided, d)

@@ -305,10 +305,8 @@ func (q *query) detail(m *Move, b *store.Binding) {
 	f := m.failover
 	q.causes(m)
 	if m.State == StateEvicting {
-		for i := range b.Spec.GracefulEvictionTasks {
-			if t := &b.Spec.GracefulEvictionTasks[i]; t.FromCluster == string(m.Cluster) {
-				q.handover(m, t)
-			}
+		if t := b.Spec.TaskFrom(string(m.Cluster)); t != nil {
+			q.handover(m, t)
 		}
 		return
 	}
@@ -431,12 +429,7 @@ func (q *query) reasonFor(b *store.Binding, e *api.Eviction) *messages.Grounds {
 	if i < 0 {
 		return nil
 	}
-	g := &messages.Grounds{Taint: &c.Spec.Taints[i]}
-	for j := range c.Status.TaintCauses {
-		if cause := &c.Status.TaintCauses[j]; cause.Key == g.Taint.Key && cause.Effect == g.Taint.Effect {
-			g.Cause = cause
-		}
-	}
+	g := &messages.Grounds{Taint: &c.Spec.Taints[i], Cause: c.Status.CauseOf(&c.Spec.Taints[i])}
 	s, tolerations := q.settings(), b.Spec.Placement.ClusterTolerations
 	if v := taint.Deadline(c.Spec.Taints[i:i+1], tolerations, taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations}); v.Outcome == taint.Until {
 		g.Toleration = &tolerations[v.Toleration]

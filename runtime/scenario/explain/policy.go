@@ -159,7 +159,7 @@ func (q *query) asked(p *api.ClusterTaintPolicy, c *api.Cluster) Asked {
 	default:
 		x.Asks = "nothing"
 	}
-	if x.Asks == "remove" && !slices.ContainsFunc(c.Spec.Taints, func(t corev1.Taint) bool { return hasTaint(p, &t) }) {
+	if x.Asks == "remove" && !slices.ContainsFunc(c.Spec.Taints, func(t corev1.Taint) bool { return p.Spec.Has(t.Key, t.Effect) }) {
 		x.Asks = "remove, and there is no such taint"
 	}
 	for _, cond := range policy.Explain(p.Spec.AddOnConditions, v, missing) {
@@ -204,11 +204,6 @@ func (q *query) acted(p *api.ClusterTaintPolicy, cluster, asks string) *Seconds 
 		}
 	}
 	return nil
-}
-
-// hasTaint reports whether a taint is one of a policy's.
-func hasTaint(p *api.ClusterTaintPolicy, t *corev1.Taint) bool {
-	return slices.ContainsFunc(p.Spec.Taints, func(own api.PolicyTaint) bool { return own.Key == t.Key && own.Effect == t.Effect })
 }
 
 // claims are the resources that the selectors of a propagation policy match, and which policy has each.

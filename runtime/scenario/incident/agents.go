@@ -174,14 +174,13 @@ func (c *conversion) running(o api.Object) []*scenario.RecordedInput {
 	name := b.Name()
 	var all []*scenario.RecordedInput
 	add := func(cluster string, replicas int32) {
-		heard := func(s api.AggregatedStatusItem) bool { return s.ClusterName == cluster }
-		if i := slices.IndexFunc(b.Status.AggregatedStatus, heard); i >= 0 {
+		if heard := b.Status.Of(cluster); heard != nil {
 			at := placed{name, messages.ClusterName(cluster)}
 			if _, limited := c.rooms[at]; limited { // before it runs, or it would wait again
 				all = append(all, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.capacityFor(at)}})
 			}
 			all = append(all, &scenario.RecordedInput{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
-				&messages.HealthForced{Binding: name, Health: cmp.Or(b.Status.AggregatedStatus[i].Health, api.Healthy)},
+				&messages.HealthForced{Binding: name, Health: cmp.Or(heard.Health, api.Healthy)},
 				&messages.RunCopy{Binding: name, Replicas: replicas, Revision: c.revision(b.Spec), Adopt: true},
 			}})
 		}

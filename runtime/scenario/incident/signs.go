@@ -84,7 +84,7 @@ func (i *Incident) tasks() []taskSeen {
 			all[at].lasted = i.since(&all[at], c.At)
 		}
 		for l, at := range open { // order-free: each by itself
-			gone := !slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == l.cluster })
+			gone := b.Spec.TaskFrom(l.cluster) == nil
 			if l.binding == b.Name() && gone {
 				all[at].ended, all[at].lasted = true, i.since(&all[at], c.At)
 				delete(open, l)
@@ -107,12 +107,10 @@ func (i *Incident) since(k *taskSeen, at time.Duration) time.Duration {
 
 // serves reports whether every target of a binding is reported to be healthy.
 func serves(b *store.Binding) bool {
-	healthy := func(t api.TargetCluster) bool {
-		return slices.ContainsFunc(b.Status.AggregatedStatus, func(s api.AggregatedStatusItem) bool {
-			return s.ClusterName == t.Name && s.Health == api.Healthy
-		})
-	}
-	return len(b.Spec.Clusters) > 0 && !slices.ContainsFunc(b.Spec.Clusters, func(t api.TargetCluster) bool { return !healthy(t) })
+	return len(b.Spec.Clusters) > 0 && !slices.ContainsFunc(b.Spec.Clusters, func(t api.TargetCluster) bool {
+		s := b.Status.Of(t.Name)
+		return s == nil || s.Health != api.Healthy
+	})
 }
 
 func purgeOf(b *store.Binding) api.PurgeMode {
@@ -215,7 +213,7 @@ func (s *signs) systemNoExecute() *tainting {
 	named := func(t *corev1.Taint) bool {
 		return slices.ContainsFunc(s.incident.all(), func(o api.Object) bool {
 			p, is := o.(*api.ClusterTaintPolicy)
-			return is && slices.ContainsFunc(p.Spec.Taints, func(of api.PolicyTaint) bool { return of.Key == t.Key && of.Effect == t.Effect })
+			return is && p.Spec.Has(t.Key, t.Effect)
 		})
 	}
 	for i := range s.taints {

@@ -82,7 +82,7 @@ func defaulted(m api.MatchCondition) bool { return m.DefaultStatus != "" }
 // common is the first taint of a policy that another one has, too.
 func common(a, b *api.ClusterTaintPolicySpec) *api.PolicyTaint {
 	for i := range a.Taints {
-		if slices.ContainsFunc(b.Taints, func(t api.PolicyTaint) bool { return t.Key == a.Taints[i].Key && t.Effect == a.Taints[i].Effect }) {
+		if b.Has(a.Taints[i].Key, a.Taints[i].Effect) {
 			return &a.Taints[i]
 		}
 	}
@@ -134,7 +134,7 @@ func possible(t *api.PolicyTaint) bool {
 
 // removes reports whether a policy removes a taint in any state.
 func (u *unit) removes(p *taintPolicy, t *api.PolicyTaint) bool {
-	if p.Spec.ReportOnly || !slices.ContainsFunc(p.Spec.Taints, func(o api.PolicyTaint) bool { return o.Key == t.Key && o.Effect == t.Effect }) {
+	if p.Spec.ReportOnly || !p.Spec.Has(t.Key, t.Effect) {
 		return false
 	}
 	if len(typesOf(&p.Spec)) > mostTypes {

@@ -98,7 +98,7 @@ func (c *conflict) over() bool {
 
 // ends reports whether others ended an eviction that Leeward goes on with.
 func (c *conflict) ends() bool {
-	return c.before != nil && slices.ContainsFunc(c.before.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return taskFrom(c.now, k.FromCluster) == nil })
+	return c.before != nil && slices.ContainsFunc(c.before.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return c.now.Spec.TaskFrom(k.FromCluster) == nil })
 }
 
 // ownChanged takes in a version of a binding that the twin acts on. Its decisions stay, unless others wrote them: then what they wrote counts.

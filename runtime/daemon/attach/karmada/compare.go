@@ -185,18 +185,18 @@ func (c *comparing) take(now time.Time, of change) {
 func (b *compared) tasks(now time.Time, before, is *store.Binding) {
 	for i := range is.Spec.GracefulEvictionTasks {
 		k := &is.Spec.GracefulEvictionTasks[i]
-		if taskFrom(before, k.FromCluster) == nil {
+		if before.Spec.TaskFrom(k.FromCluster) == nil {
 			b.evicted(now, messages.ClusterName(k.FromCluster), cmp.Or(k.Producer, controllers), reasonOf(k), is)
 		}
 	}
 	for _, t := range before.Spec.Clusters {
-		if api.FindTarget(is.Spec.Clusters, t.Name) < 0 && taskFrom(is, t.Name) == nil && byController(before, is) {
+		if api.FindTarget(is.Spec.Clusters, t.Name) < 0 && is.Spec.TaskFrom(t.Name) == nil && byController(before, is) {
 			b.evicted(now, messages.ClusterName(t.Name), controllers, "it was taken off spec.clusters", is)
 		}
 	}
 	for i := range before.Spec.GracefulEvictionTasks {
 		k := &before.Spec.GracefulEvictionTasks[i]
-		if taskFrom(is, k.FromCluster) != nil {
+		if is.Spec.TaskFrom(k.FromCluster) != nil {
 			continue
 		}
 		name := messages.ClusterName(k.FromCluster)
@@ -240,7 +240,7 @@ func moved(before, is *store.Binding) bool {
 		}
 	}
 	for _, t := range before.Spec.Clusters {
-		if api.FindTarget(is.Spec.Clusters, t.Name) < 0 && taskFrom(is, t.Name) == nil && !byController(before, is) {
+		if api.FindTarget(is.Spec.Clusters, t.Name) < 0 && is.Spec.TaskFrom(t.Name) == nil && !byController(before, is) {
 			return true
 		}
 	}
@@ -251,15 +251,6 @@ func moved(before, is *store.Binding) bool {
 func byController(before, is *store.Binding) bool {
 	by := managers(before.Meta.ManagedFields, is.Meta.ManagedFields)
 	return slices.Contains(by, controllers) && !slices.Contains(by, scheduler)
-}
-
-func taskFrom(b *store.Binding, cluster string) *api.GracefulEvictionTask {
-	for i := range b.Spec.GracefulEvictionTasks {
-		if k := &b.Spec.GracefulEvictionTasks[i]; k.FromCluster == cluster {
-			return k
-		}
-	}
-	return nil
 }
 
 func reasonOf(k *api.GracefulEvictionTask) string {

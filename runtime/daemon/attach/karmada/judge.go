@@ -109,7 +109,7 @@ func (j *judging) pairs(kind shadow.Kind, all map[messages.ClusterName]*pair) (o
 			p.told = true
 		case p.ours != nil && !p.told:
 			open = true
-		case p.ours != nil && api.FindTarget(j.ours.Spec.Clusters, string(name)) >= 0 && taskFrom(j.ours, string(name)) == nil,
+		case p.ours != nil && api.FindTarget(j.ours.Spec.Clusters, string(name)) >= 0 && j.ours.Spec.TaskFrom(string(name)) == nil,
 			p.ours == nil && p.due == nil && !j.now.Before(p.until):
 			delete(all, name)
 		}
@@ -213,7 +213,7 @@ func sameTasks(a, b *store.Binding) bool {
 		return false
 	}
 	for i := range a.Spec.GracefulEvictionTasks {
-		if taskFrom(b, a.Spec.GracefulEvictionTasks[i].FromCluster) == nil {
+		if b.Spec.TaskFrom(a.Spec.GracefulEvictionTasks[i].FromCluster) == nil {
 			return false
 		}
 	}
