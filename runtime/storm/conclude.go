@@ -3,7 +3,6 @@ package storm
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -82,10 +81,7 @@ func (s *Storm) conclude() {
 		r.Rates.Held += l.held
 		r.FleetTime = max(r.FleetTime, Seconds(l.last))
 	}
-	r.Rates.Evicted, r.Rates.Placed = all.rate(evicted), all.rate(placed)
-	r.Rates.Healthy, r.Rates.Released = all.rate(healthy), all.rate(released)
-	r.Latencies, r.FleetLatencies = latencies(&all.wall), latencies(&all.fleet)
-	r.Series = all.series(time.Duration(r.Elapsed), released)
+	r.timed(&all, released)
 	s.reload()
 	if !r.Interrupted {
 		r.Checks = s.checks()

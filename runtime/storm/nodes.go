@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -15,17 +14,16 @@ import (
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/world"
-	"leeward/runtime/kernel"
 )
 
 // OfNodes is a storm that breaks upon the nodes of one Kubernetes cluster: their kubelets stop. It runs once, on a virtual clock.
 type OfNodes struct {
 	config   Config
 	settings messages.Settings
-	world    *world.World
 	report   *Report
 	pods     podRecorder
 	clocks
+	virtual
 	struck atomic.Bool
 }
 
@@ -56,10 +54,10 @@ func NewOfNodes(c Config) (*OfNodes, error) {
 	}
 	s := &OfNodes{config: c, settings: settings, report: &Report{Profile: c.profile(), Seed: c.Seed, Lanes: 1}, clocks: clocks{wall: c.Clock}}
 	s.pods = newPodRecorder(&s.clocks)
-	s.world = world.New(world.Config{
+	s.virtual = virtual{&s.clocks, world.New(world.Config{
 		Settings: settings, Seed: c.Seed, Nodes: true, Kubelets: c.Nodes.kubelets(), Clock: c.Clock,
 		Hear: func(at time.Time, f messages.Fact) { s.pods.hear(at, f) },
-	})
+	})}
 	return s, nil
 }
 
@@ -75,14 +73,7 @@ func (s *OfNodes) Run(ctx context.Context) (*Report, error) {
 	if err == nil {
 		err = s.strike(ctx, victims)
 	}
-	switch {
-	case errors.Is(err, kernel.ErrInterrupted), errors.Is(err, context.Canceled):
-		s.report.Interrupted = true
-	case err != nil:
-		return nil, err
-	}
-	s.conclude(victims)
-	return s.report, nil
+	return s.report.ended(err, func() { s.conclude(victims) })
 }
 
 // build makes the cluster, lets it settle and says who fails.
@@ -123,49 +114,24 @@ func (s *OfNodes) strike(ctx context.Context, victims []string) error {
 	before := measure(s.world.Counters(), s.world.Spent())
 	s.struck.Store(true)
 	s.begin()
-	err := s.play(ctx, victims)
+	err := s.play(ctx, script(s.config.Pattern, victims), func(name string, ready bool) error {
+		turn := s.world.Nodes().Stop
+		if ready {
+			turn = s.world.Nodes().Start
+		}
+		return turn(messages.NodeName(name))
+	})
 	s.report.Elapsed = Seconds(s.wall() - s.origin.wall)
 	s.report.charge(before, measure(s.world.Counters(), s.world.Spent()), float64(s.pods.counters[healthy].Load()))
 	return err
-}
-
-func (s *OfNodes) play(ctx context.Context, victims []string) error {
-	for _, c := range script(s.config.Pattern, victims) {
-		at := s.start.Add(c.after)
-		if err := s.world.EachDue(ctx, at.Add(-1), s.settle); err != nil {
-			return err
-		}
-		for _, name := range c.of {
-			turn := s.world.Nodes().Stop
-			if c.ready {
-				turn = s.world.Nodes().Start
-			}
-			if err := turn(messages.NodeName(name)); err != nil {
-				return err
-			}
-		}
-		if err := s.settle(at); err != nil {
-			return err
-		}
-	}
-	return s.world.EachDue(ctx, s.start.Add(limit), s.settle)
-}
-
-func (s *OfNodes) settle(at time.Time) error {
-	s.enter(at)
-	if err := s.world.Settle(at); err != nil {
-		return fmt.Errorf("run the storm: %w", err)
-	}
-	return nil
 }
 
 // conclude completes the report.
 func (s *OfNodes) conclude(victims []string) {
 	r, t := s.report, &s.pods.timing
 	r.FleetTime = Seconds(s.pods.last)
-	r.Rates = Rates{Evicted: t.rate(evicted), Placed: t.rate(placed), Healthy: t.rate(healthy), Released: t.rate(released), Withdrawn: s.pods.withdrawn, Held: s.pods.refused}
-	r.Latencies, r.FleetLatencies = latencies(&t.wall), latencies(&t.fleet)
-	r.Series = t.series(time.Duration(r.Elapsed), healthy)
+	r.Rates.Withdrawn, r.Rates.Held = s.pods.withdrawn, s.pods.refused
+	r.timed(t, healthy)
 	pods := s.podsByZone()
 	failed := map[string]int{}
 	for _, name := range victims {

@@ -16,7 +16,40 @@ import (
 // rehearsed is the ground of machines alone: a world on a virtual clock, whose members are simulated.
 type rehearsed struct {
 	*Storm
-	world *world.World
+	virtual
+}
+
+// virtual is a world on a virtual clock, and the clocks of its storm.
+type virtual struct {
+	clocks *clocks
+	world  *world.World
+}
+
+func (v *virtual) settle(at time.Time) error {
+	v.clocks.enter(at)
+	if err := v.world.Settle(at); err != nil {
+		return fmt.Errorf("run the storm: %w", err)
+	}
+	return nil
+}
+
+// play makes changes, each at its time, and lets all come to its end that follows from them.
+func (v *virtual) play(ctx context.Context, changes []readiness, change func(name string, ready bool) error) error {
+	for _, c := range changes {
+		at := v.clocks.start.Add(c.after)
+		if err := v.world.EachDue(ctx, at.Add(-1), v.settle); err != nil {
+			return err
+		}
+		for _, name := range c.of {
+			if err := change(name, c.ready); err != nil {
+				return err
+			}
+		}
+		if err := v.settle(at); err != nil {
+			return err
+		}
+	}
+	return v.world.EachDue(ctx, v.clocks.start.Add(limit), v.settle)
 }
 
 // lead is how long the fleet runs undisturbed before the storm, so that nothing of its beginning is still due.
@@ -26,12 +59,12 @@ const lead = time.Hour
 const limit = 24 * time.Hour
 
 func newRehearsed(s *Storm) *rehearsed {
-	return &rehearsed{s, world.New(world.Config{
+	return &rehearsed{s, virtual{&s.clocks, world.New(world.Config{
 		Settings: s.settings, Seed: s.config.Seed, Lanes: s.config.Lanes, Members: s.config.members(), Clock: s.config.Clock,
 		Observe: func(from kernel.Seat, now time.Time, f messages.Fact) {
 			s.lanes[from.Lane].observe(from.Number, now, f)
 		},
-	})}
+	})}}
 }
 
 func (r *rehearsed) build(context.Context) error {
@@ -63,21 +96,12 @@ func (r *rehearsed) calm(ctx context.Context) (time.Time, error) {
 }
 
 func (r *rehearsed) play(ctx context.Context, changes []readiness) error {
-	for _, c := range changes {
-		at := r.start.Add(c.after)
-		if err := r.world.EachDue(ctx, at.Add(-1), r.settle); err != nil {
-			return err
-		}
-		for _, name := range c.of {
-			r.world.TellCluster(messages.ClusterName(name), &messages.ConditionReported{
-				Type: api.ConditionReady, Status: statusOf(c.ready), Reason: "Storm", Message: "a storm says so",
-			})
-		}
-		if err := r.settle(at); err != nil {
-			return err
-		}
-	}
-	return r.world.EachDue(ctx, r.start.Add(limit), r.settle)
+	return r.virtual.play(ctx, changes, func(name string, ready bool) error {
+		r.world.TellCluster(messages.ClusterName(name), &messages.ConditionReported{
+			Type: api.ConditionReady, Status: statusOf(ready), Reason: "Storm", Message: "a storm says so",
+		})
+		return nil
+	})
 }
 
 // statusOf is the status of the condition Ready.
@@ -86,14 +110,6 @@ func statusOf(ready bool) metav1.ConditionStatus {
 		return metav1.ConditionTrue
 	}
 	return metav1.ConditionFalse
-}
-
-func (r *rehearsed) settle(at time.Time) error {
-	r.enter(at)
-	if err := r.world.Settle(at); err != nil {
-		return fmt.Errorf("run the storm: %w", err)
-	}
-	return nil
 }
 
 func (r *rehearsed) clusters() []api.Object { return r.world.Store().List("Cluster") }

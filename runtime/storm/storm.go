@@ -184,14 +184,19 @@ func (s *Storm) Run(ctx context.Context) (*Report, error) {
 	if err == nil {
 		err = s.strike(ctx)
 	}
+	return s.report.ended(err, s.conclude)
+}
+
+// ended is the report of a storm that was interrupted or came to its end.
+func (r *Report) ended(err error, conclude func()) (*Report, error) {
 	switch {
 	case errors.Is(err, kernel.ErrInterrupted), errors.Is(err, context.Canceled):
-		s.report.Interrupted = true
+		r.Interrupted = true
 	case err != nil:
 		return nil, err
 	}
-	s.conclude()
-	return s.report, nil
+	conclude()
+	return r, nil
 }
 
 // build makes the fleet and looks at it.

@@ -91,6 +91,13 @@ func (t *timing) series(end time.Duration, complete stage) Series {
 	return Series{Interval: Seconds(interval), Points: t.points}
 }
 
+// timed reports how stages were timed. Failovers are complete with a stage.
+func (r *Report) timed(t *timing, complete stage) {
+	r.Rates.Evicted, r.Rates.Placed, r.Rates.Healthy, r.Rates.Released = t.rate(evicted), t.rate(placed), t.rate(healthy), t.rate(released)
+	r.Latencies, r.FleetLatencies = latencies(&t.wall), latencies(&t.fleet)
+	r.Series = t.series(time.Duration(r.Elapsed), complete)
+}
+
 // rate of a stage, and that of its busiest interval.
 func (t *timing) rate(g stage) Rate {
 	r := Rate{Count: int(t.wall[g].TotalCount())}

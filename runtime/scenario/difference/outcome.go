@@ -47,12 +47,11 @@ type workload struct {
 	// shortfall adds up unavailable replicas in milliseconds, until since.
 	shortfall int64
 	since     time.Time
-	// lackedAt is when replicas were first unavailable, wholeAt when they last were all available again.
-	lackedAt, wholeAt time.Time
-	evictions         int
-	missing           int32
-	reason, blocked   string
-	placement         string
+	recovery
+	evictions       int
+	missing         int32
+	reason, blocked string
+	placement       string
 }
 
 // outcome is what came of a run.
@@ -61,10 +60,10 @@ type outcome struct {
 	// target and available are the sums of all workloads.
 	target, available int
 	lowest            float64
-	lackedAt, wholeAt time.Time
-	from              time.Time
-	fold              failover.Fold
-	touched           map[messages.BindingName]bool
+	recovery
+	from    time.Time
+	fold    failover.Fold
+	touched map[messages.BindingName]bool
 }
 
 // follow reads the facts of a run. Figures count from an offset to an end, of a workload that has replicas unavailable then, too.
@@ -177,15 +176,7 @@ func (o *outcome) sample(at time.Time) {
 		return
 	}
 	o.lowest = min(o.lowest, float64(o.available)/float64(o.target))
-	switch {
-	case o.available < o.target:
-		o.wholeAt = time.Time{}
-		if o.lackedAt.IsZero() {
-			o.lackedAt = at
-		}
-	case o.wholeAt.IsZero():
-		o.wholeAt = at
-	}
+	o.sees(o.available < o.target, at)
 }
 
 // settle takes in what is available of a workload from an instant on. What was unavailable before is counted with what it was.
@@ -202,26 +193,34 @@ func (o *outcome) settle(w *workload, at time.Time) {
 	}
 	w.lowest = min(w.lowest, float64(w.serving)/float64(w.target))
 	w.down = w.down || w.serving == 0
+	w.sees(w.serving < w.target, at)
+}
+
+// recovery is when replicas were first unavailable, and when they last were all available again.
+type recovery struct{ lackedAt, wholeAt time.Time }
+
+// sees takes in whether replicas are unavailable from an instant on.
+func (r *recovery) sees(lacks bool, at time.Time) {
 	switch {
-	case w.serving < w.target:
-		w.wholeAt = time.Time{}
-		if w.lackedAt.IsZero() {
-			w.lackedAt = at
+	case lacks:
+		r.wholeAt = time.Time{}
+		if r.lackedAt.IsZero() {
+			r.lackedAt = at
 		}
-	case w.wholeAt.IsZero():
-		w.wholeAt = at
+	case r.wholeAt.IsZero():
+		r.wholeAt = at
 	}
 }
 
 // again is how long after replicas were first unavailable all were available for good; nil: never.
-func again(lackedAt, wholeAt time.Time) *float64 {
+func (r *recovery) again() *float64 {
 	switch {
-	case lackedAt.IsZero():
+	case r.lackedAt.IsZero():
 		return number(0)
-	case wholeAt.IsZero():
+	case r.wholeAt.IsZero():
 		return nil
 	}
-	return whole(wholeAt.Sub(lackedAt).Seconds())
+	return whole(r.wholeAt.Sub(r.lackedAt).Seconds())
 }
 
 // unschedulable is how many replicas no cluster can take at the end.
@@ -246,7 +245,7 @@ func (w *workload) measures() measures {
 		Unschedulable: number(float64(w.unschedulable())), Unavailable: number(float64(w.target - w.serving)),
 		lacking:        number(float64(max(w.unschedulable(), w.target-w.serving))),
 		Unavailability: whole(float64(w.shortfall) / 1000), Lowest: number(w.lowest),
-		AvailableAgain: again(w.lackedAt, w.wholeAt), Evictions: number(float64(w.evictions)),
+		AvailableAgain: w.again(), Evictions: number(float64(w.evictions)),
 	}
 }
 
@@ -263,7 +262,7 @@ func (o *outcome) measures() measures {
 			sums[Down]++
 		}
 	}
-	all := measures{Lowest: number(o.lowest), AvailableAgain: again(o.lackedAt, o.wholeAt)}
+	all := measures{Lowest: number(o.lowest), AvailableAgain: o.again()}
 	for _, figure := range []string{Unschedulable, Unavailable, Unavailability, Down, Evictions, lacking} {
 		all[figure] = number(sums[figure])
 	}
