@@ -58,12 +58,7 @@ func (t target) wanted(packages string) bool {
 
 // asked reports whether the path of a package contains one of those that were asked for.
 func asked(path, packages string) bool {
-	for part := range strings.SplitSeq(packages, ",") {
-		if strings.Contains(path, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(packages, ","), func(part string) bool { return strings.Contains(path, part) })
 }
 
 func main() {

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -228,8 +228,8 @@ func (in *importing) lines(name string, lines [][]byte) {
 // quickly returns the record of a line that is one object in JSON without a mistake, as a store exports it, in a tenth of
 // the time that a manifest takes. Of any other it returns nil: what it holds, or what is wrong, is for manifest to say.
 func quickly(line []byte) *wal.Record {
-	kind, known := typeOf(line)
-	if !known {
+	var kind metav1.TypeMeta
+	if err := jsonv2.Unmarshal(line, &kind); err != nil {
 		return nil
 	}
 	o, into := emptyOf(kind)
@@ -245,38 +245,6 @@ func quickly(line []byte) *wal.Record {
 		return nil
 	}
 	return &r
-}
-
-// typeOf reads an object as far as its apiVersion and kind, which are first where its fields are sorted.
-func typeOf(object []byte) (kind metav1.TypeMeta, known bool) {
-	d := jsontext.NewDecoder(bytes.NewReader(object))
-	if begin, err := d.ReadToken(); err != nil || begin.Kind() != '{' {
-		return kind, false
-	}
-	for kind.APIVersion == "" || kind.Kind == "" {
-		field, err := d.ReadToken()
-		if err != nil || field.Kind() != '"' {
-			return kind, false
-		}
-		var of *string
-		switch field.String() {
-		case "apiVersion":
-			of = &kind.APIVersion
-		case "kind":
-			of = &kind.Kind
-		default:
-			if d.SkipValue() != nil {
-				return kind, false
-			}
-			continue
-		}
-		value, err := d.ReadToken()
-		if err != nil || value.Kind() != '"' {
-			return kind, false
-		}
-		*of = value.String()
-	}
-	return kind, true
 }
 
 var typed = manifest.FleetKinds()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leeward/messages/lists"
 	"leeward/runtime/daemon/picture"
 	"leeward/runtime/report/top"
 )
@@ -32,9 +33,7 @@ func pictureOf(s *picture.Seen) *top.Picture {
 	slices.SortFunc(all, func(a, b *picture.Eviction) int {
 		return cmp.Or(due(a).Compare(due(b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Cluster, b.Cluster))
 	})
-	for _, e := range all {
-		p.Evictions = append(p.Evictions, evictionOf(e))
-	}
+	p.Evictions = lists.Of(all, evictionOf)
 	p.More.Clusters = max(0, t.Clusters.All-len(p.Clusters))
 	p.More.Evictions = max(0, t.Evictions.Scheduled+t.Evictions.Blocked+t.Evictions.Evicting-len(p.Evictions))
 	return p

@@ -57,10 +57,7 @@ func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
 	if len(r.AggregationRule.ClusterRoleSelectors) == 0 {
 		errs = append(errs, field.Required(selectors, "at least one"))
 	}
-	for i := range r.AggregationRule.ClusterRoleSelectors {
-		errs = append(errs, labelSelector(&r.AggregationRule.ClusterRoleSelectors[i], selectors.Index(i))...)
-	}
-	return errs
+	return append(errs, each(r.AggregationRule.ClusterRoleSelectors, selectors, labelSelector)...)
 }
 
 var subjectKinds = []string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}

@@ -51,10 +51,7 @@ func validateBinding(b *api.BindingSpec, s *messages.Settings, spec *field.Path)
 	if b.Placement != nil {
 		errs = append(errs, validatePlacement(b.Placement, s, spec.Child("placement"))...)
 	}
-	for i, task := range b.GracefulEvictionTasks {
-		errs = append(errs, validateTask(task, spec.Child("gracefulEvictionTasks").Index(i))...)
-	}
-	return errs
+	return append(errs, each(b.GracefulEvictionTasks, spec.Child("gracefulEvictionTasks"), validateTask)...)
 }
 
 // validateReference wants all that names an object.
@@ -117,7 +114,7 @@ func validateShare(name string, replicas int32, taken map[string]bool, at *field
 }
 
 // validateTask holds a task to the schema; no webhook looks further.
-func validateTask(t api.GracefulEvictionTask, at *field.Path) field.ErrorList {
+func validateTask(t *api.GracefulEvictionTask, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		required(t.FromCluster, at.Child("fromCluster")),
 		required(t.Producer, at.Child("producer")),

@@ -25,11 +25,8 @@ func validateIngress(s *networkingv1.IngressSpec, spec *field.Path) (errs field.
 	for i := range s.Rules {
 		rule, at := &s.Rules[i], spec.Child("rules").Index(i)
 		errs = append(errs, validateHost(rule.Host, at.Child("host"))...)
-		if rule.HTTP == nil {
-			continue
-		}
-		for j := range rule.HTTP.Paths {
-			errs = append(errs, validatePath(&rule.HTTP.Paths[j], at.Child("http", "paths").Index(j))...)
+		if rule.HTTP != nil {
+			errs = append(errs, each(rule.HTTP.Paths, at.Child("http", "paths"), validatePath)...)
 		}
 	}
 	for i := range s.TLS {
@@ -86,11 +83,8 @@ func validateBackend(b *networkingv1.IngressBackend, at *field.Path) field.Error
 	return nil
 }
 
-func validatePortNumber(n int32, at *field.Path) (errs field.ErrorList) {
-	for _, reason := range validation.IsValidPortNum(int(n)) {
-		errs = append(errs, field.Invalid(at, n, reason))
-	}
-	return errs
+func validatePortNumber(n int32, at *field.Path) field.ErrorList {
+	return invalid(n, validation.IsValidPortNum(int(n)), at)
 }
 
 // requireIngress wants what an Ingress leads nowhere without.

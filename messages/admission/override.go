@@ -18,10 +18,8 @@ var (
 )
 
 // validateOverride finds what Karmada refuses. Whether a patch applies shows only at a manifest.
-func validateOverride(o *api.OverrideSpec, spec *field.Path) (errs field.ErrorList) {
-	for i := range o.ResourceSelectors {
-		errs = append(errs, validateSelector(&o.ResourceSelectors[i], spec.Child("resourceSelectors").Index(i))...)
-	}
+func validateOverride(o *api.OverrideSpec, spec *field.Path) field.ErrorList {
+	errs := each(o.ResourceSelectors, spec.Child("resourceSelectors"), validateSelector)
 	if len(o.OverrideRules) > 0 {
 		errs = append(errs, validateOneForm(o, spec)...)
 	}

@@ -85,20 +85,20 @@ func validateLimitRange(s *corev1.LimitRangeSpec, spec *field.Path) (errs field.
 			amounts corev1.ResourceList
 		}{{"min", l.Min}, {"default", l.Default}, {"defaultRequest", l.DefaultRequest}} {
 			errs = append(errs, validateAmounts(list.amounts, at.Child(list.name))...)
-			errs = append(errs, noMoreThan(l.Max, list.amounts, at.Child(list.name))...)
+			errs = append(errs, noMoreThan("", l.Max, list.amounts, at.Child(list.name))...)
 		}
 		errs = append(errs, validateAmounts(l.Max, at.Child("max"))...)
-		errs = append(errs, noMoreThan(l.Default, l.DefaultRequest, at.Child("defaultRequest"))...)
+		errs = append(errs, noMoreThan("", l.Default, l.DefaultRequest, at.Child("defaultRequest"))...)
 	}
 	return errs
 }
 
-// noMoreThan wants amounts to be no more than the most, where that is given.
-func noMoreThan(most, amounts corev1.ResourceList, at *field.Path) (errs field.ErrorList) {
+// noMoreThan wants amounts to be no more than the most, where that is given. Errors may say what it is called.
+func noMoreThan(called string, most, amounts corev1.ResourceList, at *field.Path) (errs field.ErrorList) {
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		amount := amounts[name]
 		if limit, limited := most[name]; limited && amount.Cmp(limit) > 0 {
-			errs = append(errs, field.Invalid(at.Key(string(name)), amount.String(), "must be no more than "+limit.String()))
+			errs = append(errs, field.Invalid(at.Key(string(name)), amount.String(), "must be no more than "+called+limit.String()))
 		}
 	}
 	return errs

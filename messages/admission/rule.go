@@ -34,7 +34,7 @@ func required(value string, at *field.Path) field.ErrorList {
 }
 
 // invalid returns one error for each reason against a value.
-func invalid(value string, reasons []string, at *field.Path) (errs field.ErrorList) {
+func invalid(value any, reasons []string, at *field.Path) (errs field.ErrorList) {
 	for _, reason := range reasons {
 		errs = append(errs, field.Invalid(at, value, reason))
 	}

@@ -206,22 +206,16 @@ func validatePort(p *corev1.ServicePort, several bool, at *field.Path) field.Err
 	case several:
 		errs = append(errs, field.Required(at.Child("name"), "each of several ports needs one"))
 	}
-	for _, reason := range validation.IsValidPortNum(int(p.Port)) {
-		errs = append(errs, field.Invalid(at.Child("port"), p.Port, reason))
-	}
+	errs = append(errs, validatePortNumber(p.Port, at.Child("port"))...)
 	if p.NodePort != 0 {
-		for _, reason := range validation.IsValidPortNum(int(p.NodePort)) {
-			errs = append(errs, field.Invalid(at.Child("nodePort"), p.NodePort, reason))
-		}
+		errs = append(errs, validatePortNumber(p.NodePort, at.Child("nodePort"))...)
 	}
 	target := at.Child("targetPort")
 	switch {
 	case p.TargetPort.Type == intstr.String:
 		errs = append(errs, invalid(p.TargetPort.StrVal, validation.IsValidPortName(p.TargetPort.StrVal), target)...)
 	case p.TargetPort.IntVal != 0:
-		for _, reason := range validation.IsValidPortNum(int(p.TargetPort.IntVal)) {
-			errs = append(errs, field.Invalid(target, p.TargetPort.IntVal, reason))
-		}
+		errs = append(errs, validatePortNumber(p.TargetPort.IntVal, target)...)
 	}
 	return errs
 }

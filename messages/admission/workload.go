@@ -201,13 +201,7 @@ func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSp
 // validateNeeds wants no amount of a container to be negative, and no request to exceed its limit.
 func validateNeeds(r *corev1.ResourceRequirements, at *field.Path) field.ErrorList {
 	errs := append(validateAmounts(r.Requests, at.Child("requests")), validateAmounts(r.Limits, at.Child("limits"))...)
-	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
-		request := r.Requests[name]
-		if limit, limited := r.Limits[name]; limited && request.Cmp(limit) > 0 {
-			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), request.String(), "must be no more than the limit, "+limit.String()))
-		}
-	}
-	return errs
+	return append(errs, noMoreThan("the limit, ", r.Limits, r.Requests, at.Child("requests"))...)
 }
 
 func validateAmounts(amounts corev1.ResourceList, path *field.Path) (errs field.ErrorList) {

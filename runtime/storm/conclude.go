@@ -11,10 +11,7 @@ import (
 
 // shape is what the fleet is made of.
 func (s *Storm) shape() Shape {
-	s.clusters = nil
-	for _, o := range s.ground.clusters() {
-		s.clusters = append(s.clusters, o.(*api.Cluster))
-	}
+	s.clusters = lists.Of(s.ground.clusters(), func(o api.Object) *api.Cluster { return o.(*api.Cluster) })
 	shape := Shape{Clusters: len(s.clusters), Regions: len(regionsOf(s.clusters))}
 	s.eachStanding(func(_ messages.BindingName, at *followed) {
 		shape.Bindings++

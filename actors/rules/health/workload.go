@@ -82,12 +82,9 @@ func daemonSet(d *appsv1.DaemonSet) bool {
 
 // job: it has not failed. One that runs is healthy, for a Job is not there to stay.
 func job(j *batchv1.Job) bool {
-	for _, c := range j.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue
+	})
 }
 
 // pod: it is done, or runs and is ready.
@@ -108,10 +105,5 @@ func service(s *corev1.Service) bool {
 }
 
 func ingress(n *networkingv1.Ingress) bool {
-	for _, i := range n.Status.LoadBalancer.Ingress {
-		if i.IP != "" || i.Hostname != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Status.LoadBalancer.Ingress, func(i networkingv1.IngressLoadBalancerIngress) bool { return i.IP != "" || i.Hostname != "" })
 }

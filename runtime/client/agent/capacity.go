@@ -180,12 +180,7 @@ func gradesOf(free map[string]corev1.ResourceList, grades []api.ResourceModel) [
 }
 
 func reaches(has corev1.ResourceList, ranges []api.ResourceModelRange) bool {
-	for i := range ranges {
-		if q := has[ranges[i].Name]; q.Cmp(ranges[i].Min) < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ranges, func(r api.ResourceModelRange) bool { return has.Name(r.Name, resource.DecimalSI).Cmp(r.Min) < 0 })
 }
 
 // status is what the agent reports of its cluster; what other writers say of it remains.

@@ -139,15 +139,12 @@ func (l *Leaving) finish(ctx context.Context, r *catalog.Resource, namespace, na
 	return nil
 }
 
-func (l *Leaving) works(ctx context.Context) (all []*api.Work, err error) {
+func (l *Leaving) works(ctx context.Context) ([]*api.Work, error) {
 	objects, _, err := l.Hub.List(ctx, catalog.Works, api.WorkNamespacePrefix+l.Name, "")
-	for _, o := range objects {
-		all = append(all, o.(*api.Work))
-	}
 	if err != nil {
 		err = fmt.Errorf("list the Works of cluster %s: %w", l.Name, err)
 	}
-	return all, err
+	return lists.Of(objects, func(o api.Object) *api.Work { return o.(*api.Work) }), err
 }
 
 // mostNamed is how many objects of a kind an error names.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // watched are the nodes and pods of the server, followed by client-go: it lists again after a 410, waits longer from failure to failure, and
@@ -160,11 +161,7 @@ func (w *watched) podsOn(name messages.NodeName) []*corev1.Pod {
 }
 
 func typed[T any](objects []any) []*T {
-	all := make([]*T, 0, len(objects))
-	for _, o := range objects {
-		all = append(all, o.(*T))
-	}
-	return all
+	return lists.Of(objects, func(o any) *T { return o.(*T) })
 }
 
 // Rival is another controller that evicts pods for the taints of their nodes. Beside one Leeward does not act.

@@ -3,6 +3,8 @@ package kubeapi
 import (
 	"fmt"
 
+	"leeward/messages/lists"
+
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -109,11 +111,10 @@ func probes() *flowcontrolv1.FlowSchema {
 	})
 }
 
-func groups(names ...string) (subjects []flowcontrolv1.Subject) {
-	for _, name := range names {
-		subjects = append(subjects, flowcontrolv1.Subject{Kind: flowcontrolv1.SubjectKindGroup, Group: &flowcontrolv1.GroupSubject{Name: name}})
-	}
-	return subjects
+func groups(names ...string) []flowcontrolv1.Subject {
+	return lists.Of(names, func(name string) flowcontrolv1.Subject {
+		return flowcontrolv1.Subject{Kind: flowcontrolv1.SubjectKindGroup, Group: &flowcontrolv1.GroupSubject{Name: name}}
+	})
 }
 
 // flowSchema has the users that it covers get the seats of a level in turn.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 )
 
@@ -121,10 +122,8 @@ func Describe(s *messages.Settings) (profile string, differing []string) {
 		if fewest >= 0 && len(changes) >= fewest {
 			continue
 		}
-		profile, fewest, differing = name, len(changes), nil
-		for _, c := range changes {
-			differing = append(differing, c.Field+"="+c.To)
-		}
+		profile, fewest = name, len(changes)
+		differing = lists.Of(changes, func(c *messages.SettingChanged) string { return c.Field + "=" + c.To })
 	}
 	return profile, differing
 }

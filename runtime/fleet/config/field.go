@@ -13,6 +13,7 @@ import (
 
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/span"
 )
@@ -174,9 +175,6 @@ func lookup(name string) (Field, error) {
 			return fields[i], nil
 		}
 	}
-	names := []string{featureGates}
-	for i := range fields {
-		names = append(names, fields[i].Name)
-	}
-	return Field{}, fmt.Errorf("unknown field %q%s", name, spelling.Hint(name, names))
+	names := lists.Of(fields, func(f Field) string { return f.Name })
+	return Field{}, fmt.Errorf("unknown field %q%s", name, spelling.Hint(name, append(names, featureGates)))
 }

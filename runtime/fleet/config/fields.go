@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"leeward/messages"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 )
 
@@ -66,10 +67,7 @@ func Options() []string { return slices.Clone(options) }
 
 // Unknown says that a field of a configuration file is neither a setting nor an option, and which one it resembles.
 func Unknown(o Override) error {
-	names := Options()
-	for _, f := range fields {
-		names = append(names, f.Name)
-	}
+	names := append(Options(), lists.Of(fields, func(f Field) string { return f.Name })...)
 	return fmt.Errorf("%s: unknown field %q%s", o.Source, o.Field, spelling.Hint(o.Field, names))
 }
 

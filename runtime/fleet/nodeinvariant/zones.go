@@ -129,15 +129,7 @@ func (m *Monitor) bothAdded(name messages.NodeName) bool {
 
 // failed reports whether a node has a failure taint.
 func failed(o *corev1.Node) bool {
-	if o == nil {
-		return false
-	}
-	for i := range o.Spec.Taints {
-		if failureTaint(&o.Spec.Taints[i]) {
-			return true
-		}
-	}
-	return false
+	return o != nil && slices.ContainsFunc(o.Spec.Taints, func(t corev1.Taint) bool { return failureTaint(&t) })
 }
 
 // noneTainted asks, when disruption begins, all nodes, and then those that changed, for failure taints that people did not write.

@@ -429,15 +429,9 @@ func sameResources(a, b corev1.ResourceList) bool {
 // AgentRuns reports whether a node of a member cluster is ready, on which its agent can run. Clusters without nodes have theirs elsewhere.
 func (w *World) AgentRuns(name messages.ClusterName) bool {
 	m := w.members[name]
-	if m == nil {
-		return true
-	}
-	for _, node := range m.tier.Nodes() {
-		if nodelife.Ready(m.tier.Node(node).Status.Conditions) == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
+	return m == nil || slices.ContainsFunc(m.tier.Nodes(), func(node messages.NodeName) bool {
+		return nodelife.Ready(m.tier.Node(node).Status.Conditions) == corev1.ConditionTrue
+	})
 }
 
 // nextOfMembers is when something of members' nodes is due by itself; zero: nothing.

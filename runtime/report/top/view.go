@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/span"
@@ -296,11 +297,8 @@ func (s *Screen) reason() []string {
 		return nil
 	}
 	r := s.rows[s.focus][i]
-	lines := []string{cyan + "  WHY " + plain + strong + r.title + plain}
-	for _, l := range r.reason {
-		lines = append(lines, fmt.Sprintf("  %s%-16s%s %s", faint, l.Name, plain, l.Text))
-	}
-	return lines
+	return append([]string{cyan + "  WHY " + plain + strong + r.title + plain},
+		lists.Of(r.reason, func(l Line) string { return fmt.Sprintf("  %s%-16s%s %s", faint, l.Name, plain, l.Text) })...)
 }
 
 func (s *Screen) footing() string {
@@ -409,10 +407,7 @@ func (s *Screen) ask() tea.Cmd {
 		return nil
 	}
 	r := s.rows[s.focus][i]
-	d := &detail{title: r.title}
-	for _, l := range r.reason {
-		d.lines = append(d.lines, fmt.Sprintf("%-16s %s", l.Name, l.Text))
-	}
+	d := &detail{title: r.title, lines: lists.Of(r.reason, func(l Line) string { return fmt.Sprintf("%-16s %s", l.Name, l.Text) })}
 	if len(d.lines) == 0 {
 		d.lines = []string{strings.Join(r.cells, "  ")}
 	}

@@ -234,11 +234,8 @@ func (w *writing) lanes(t *timeline.Timeline) {
 	w.out.Nodes, w.out.Pods = w.others(t.Nodes), w.others(t.Pods)
 }
 
-func (w *writing) others(lanes []*timeline.Lane) (others []Other) {
-	for _, l := range lanes[:min(len(lanes), w.limits.workloads)] {
-		others = append(others, Other{Name: l.Name, Tracks: w.tracks(l)})
-	}
-	return others
+func (w *writing) others(lanes []*timeline.Lane) []Other {
+	return lists.Of(lanes[:min(len(lanes), w.limits.workloads)], func(l *timeline.Lane) Other { return Other{Name: l.Name, Tracks: w.tracks(l)} })
 }
 
 func (w *writing) tracks(l *timeline.Lane) []Track {

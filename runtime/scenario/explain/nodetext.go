@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"leeward/messages/lists"
@@ -64,15 +63,8 @@ func (t *text) podDecision(d *PodDecision, gone bool) {
 	default:
 		t.line(1, "as decided then")
 	}
-	rows := [][]string{{"NODE", "ZONE", "SCORE", "TAINTS", "AFFINITY", "FREE", "BALANCED", "SPREAD", "RESULT"}}
-	order := slices.Clone(d.Nodes)
-	slices.SortStableFunc(order, func(a, b NodeFitted) int { return a.rank() - b.rank() })
-	n := t.shown(len(order))
-	for i := range order[:n] {
-		rows = append(rows, order[i].row())
-	}
-	t.table(2, rows)
-	t.more(2, len(order)-n, "node")
+	columns := []string{"NODE", "ZONE", "SCORE", "TAINTS", "AFFINITY", "FREE", "BALANCED", "SPREAD", "RESULT"}
+	listed(t, 2, "node", columns, inOrder(d.Nodes, (*NodeFitted).rank), (*NodeFitted).row)
 }
 
 // rank puts the chosen node first, then those that fit.
@@ -132,13 +124,9 @@ func (t *text) node(n *Node) {
 	if len(n.Pods) == 0 {
 		return
 	}
-	rows := [][]string{{"POD", "PHASE", "READY", "STATE", "DUE", "WHY"}}
-	shown := t.shown(len(n.Pods))
-	for _, p := range n.Pods[:shown] {
-		rows = append(rows, []string{string(p.Pod), cmp.Or(string(p.Phase), "Pending"), yes(p.Ready), p.State, when(p.Due), p.Why})
-	}
-	t.table(1, rows)
-	t.more(1, len(n.Pods)-shown, "pod")
+	listed(t, 1, "pod", []string{"POD", "PHASE", "READY", "STATE", "DUE", "WHY"}, n.Pods, func(p *PodOnIt) []string {
+		return []string{string(p.Pod), cmp.Or(string(p.Phase), "Pending"), yes(p.Ready), p.State, when(p.Due), p.Why}
+	})
 }
 
 func yes(is bool) string {

@@ -7,6 +7,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 )
 
@@ -72,35 +73,28 @@ func shortCluster(x *Explanation, c *Cluster) []string {
 		lines = append(lines, "  workloads stay: "+c.Stays)
 	}
 	lines = append(lines, shortState(c.Conditions, c.Taints)...)
-	lines = append(lines, shortAsked(c.Policies, func(a *Asked) string { return "policy " + a.Policy })...)
-	for _, w := range c.Workloads[:min(len(c.Workloads), mostShort)] {
-		lines = append(lines, "  "+joined(": ", shortWhat(string(w.Binding)+" "+w.State, "", w.Due), w.Why))
-	}
-	return shortMore(lines, len(c.Workloads), "workload")
+	lines = append(lines, shortAsked(c.Policies, "", func(a *Asked) string { return "policy " + a.Policy })...)
+	return append(lines, shortList(c.Workloads, "workload", func(w Workload) string {
+		return joined(": ", shortWhat(string(w.Binding)+" "+w.State, "", w.Due), w.Why)
+	})...)
 }
 
 // shortState says how a cluster or a node is.
-func shortState(conditions []Condition, taints []Taint) (lines []string) {
-	for _, c := range conditions[:min(len(conditions), mostShort)] {
-		lines = append(lines, "  condition "+c.Text+", since "+c.Since.String())
-	}
+func shortState(conditions []Condition, taints []Taint) []string {
+	lines := shortList(conditions, "", func(c Condition) string { return "condition " + c.Text + ", since " + c.Since.String() })
 	if len(taints) == 0 {
 		return append(lines, "  no taints")
 	}
-	for _, t := range taints[:min(len(taints), mostShort)] {
-		lines = append(lines, "  taint "+joined("; ", t.Taint+", since "+t.Since.String(), labelled("by", t.By), labelled("policy", t.Policy), labelled("condition", t.Condition)))
-	}
-	return lines
+	return append(lines, shortList(taints, "", func(t Taint) string {
+		return "taint " + joined("; ", t.Taint+", since "+t.Since.String(), labelled("by", t.By), labelled("policy", t.Policy), labelled("condition", t.Condition))
+	})...)
 }
 
 // shortAsked says what policies ask for, first what changes a taint.
-func shortAsked(all []Asked, of func(*Asked) string) (lines []string) {
-	order := slices.Clone(all)
-	slices.SortStableFunc(order, func(a, b Asked) int { return a.rank() - b.rank() })
-	for i := range order[:min(len(order), mostShort)] {
-		lines = append(lines, "  "+joined("; ", append([]string{of(&order[i]) + ": " + order[i].Asks}, order[i].Why...)...))
-	}
-	return lines
+func shortAsked(all []Asked, what string, of func(*Asked) string) []string {
+	return shortList(inOrder(all, (*Asked).rank), what, func(a Asked) string {
+		return joined("; ", append([]string{of(&a) + ": " + a.Asks}, a.Why...)...)
+	})
 }
 
 // rank puts first what changes a taint.
@@ -112,13 +106,9 @@ func (a *Asked) rank() int {
 }
 
 func shortPolicy(x *Explanation, p *Policy) []string {
-	lines := []string{x.head(p.Kind)}
-	lines = append(lines, shortAsked(p.Clusters, func(a *Asked) string { return "cluster " + string(a.Cluster) })...)
-	lines = shortMore(lines, len(p.Clusters), "cluster")
-	for i := range p.Workloads[:min(len(p.Workloads), mostShort)] {
-		lines = append(lines, "  "+p.Workloads[i].text())
-	}
-	return shortMore(lines, len(p.Workloads), "resource")
+	return slices.Concat([]string{x.head(p.Kind)},
+		shortAsked(p.Clusters, "cluster", func(a *Asked) string { return "cluster " + string(a.Cluster) }),
+		shortList(p.Workloads, "resource", func(c Claimed) string { return c.text() }))
 }
 
 func shortNode(x *Explanation, n *Node) []string {
@@ -126,14 +116,9 @@ func shortNode(x *Explanation, n *Node) []string {
 	if n.KubeletStopped != nil {
 		lines = append(lines, "  its kubelet has stopped, since "+n.KubeletStopped.String())
 	}
-	lines = append(lines, shortState(n.Conditions, n.Taints)...)
-	for _, k := range n.Queued[:min(len(n.Queued), mostShort)] {
-		lines = append(lines, "  taint "+k.Taint+" queued, since "+k.Since.String())
-	}
-	for _, p := range n.Pods[:min(len(n.Pods), mostShort)] {
-		lines = append(lines, "  "+joined(": ", shortWhat(string(p.Pod)+" "+p.State, "", p.Due), p.Why))
-	}
-	return shortMore(lines, len(n.Pods), "pod")
+	return slices.Concat(lines, shortState(n.Conditions, n.Taints),
+		shortList(n.Queued, "", func(k Queued) string { return "taint " + k.Taint + " queued, since " + k.Since.String() }),
+		shortList(n.Pods, "pod", func(p PodOnIt) string { return joined(": ", shortWhat(string(p.Pod)+" "+p.State, "", p.Due), p.Why) }))
 }
 
 func shortPod(x *Explanation) []string {
@@ -145,10 +130,7 @@ func shortPod(x *Explanation) []string {
 	lines := []string{joined("; ", x.head("")+", "+p.how(), bound)}
 	if d := p.Decision; d != nil && d.Node == "" {
 		lines = append(lines, "  unschedulable: "+d.Why)
-		for _, n := range d.Nodes[:min(len(d.Nodes), mostShort)] {
-			lines = append(lines, "  "+n.Node+": "+n.result())
-		}
-		lines = shortMore(lines, len(d.Nodes), "node")
+		lines = append(lines, shortList(d.Nodes, "node", func(n NodeFitted) string { return n.Node + ": " + n.result() })...)
 	}
 	moves := p.UnderWay
 	if p.Gone && len(p.Past) > 0 {
@@ -169,9 +151,10 @@ func shortWhat(state, from string, deadline *Seconds) string {
 	return what
 }
 
-// shortMore says how many others a short explanation omits.
-func shortMore(lines []string, others int, what string) []string {
-	if n := others - mostShort; n > 0 {
+// shortList is a line each of the first of a list, and one that says how many more there are of what they are; empty: it does not.
+func shortList[T any](all []T, what string, line func(T) string) []string {
+	lines := lists.Of(all[:min(len(all), mostShort)], func(of T) string { return "  " + line(of) })
+	if n := len(all) - mostShort; n > 0 && what != "" {
 		lines = append(lines, "  ... and "+spelling.Count(n, "more "+what)+": leeward explain")
 	}
 	return lines
@@ -185,13 +168,9 @@ func scheduledAt(p *Placed) string {
 }
 
 // shortTerm says of the clusters that are no target why they are not.
-func shortTerm(t *Term) (lines []string) {
-	others := slices.DeleteFunc(slices.Clone(t.Clusters), func(c ClusterFitted) bool { return c.Target })
-	slices.SortStableFunc(others, func(a, b ClusterFitted) int { return rank(&a) - rank(&b) })
-	for _, c := range others[:min(len(others), mostShort)] {
-		lines = append(lines, "  "+string(c.Cluster)+": "+c.result(t))
-	}
-	return shortMore(lines, len(others), "cluster")
+func shortTerm(t *Term) []string {
+	others := slices.DeleteFunc(inOrder(t.Clusters, rank), func(c ClusterFitted) bool { return c.Target })
+	return shortList(others, "cluster", func(c ClusterFitted) string { return string(c.Cluster) + ": " + c.result(t) })
 }
 
 // shortMoves are failovers or evictions on a line each.

@@ -91,6 +91,16 @@ func (t *text) more(indent, n int, what string) {
 	}
 }
 
+// listed is a table of what is shown of a list, and how many more there are.
+func listed[T any](t *text, indent int, what string, columns []string, all []T, row func(*T) []string) {
+	rows := [][]string{columns}
+	for i := range all[:t.shown(len(all))] {
+		rows = append(rows, row(&all[i]))
+	}
+	t.table(indent, rows)
+	t.more(indent, len(all)+1-len(rows), what)
+}
+
 func (t *text) binding(b *Binding) {
 	t.line(0, "%s", joined("; ", b.Workload, owner(b.Policy)))
 	t.line(0, "%s wanted; on %s; %d available", spelling.Count(b.Replicas, "replica"), clusters(b.Clusters), b.Available)
@@ -172,18 +182,16 @@ func (t *text) term(m *Term) {
 	if m.Name != "" {
 		t.line(2, "affinity %s: %s", m.Name, cmp.Or(m.Result, "met"))
 	}
-	rows := [][]string{{"CLUSTER", "REGION", "SCORE", "GROUP", "CAPACITY", "WEIGHT", "BEFORE", "REPLICAS", "RESULT"}}
-	order := slices.Clone(m.Clusters)
-	slices.SortStableFunc(order, func(a, b ClusterFitted) int { return rank(&a) - rank(&b) })
-	n := t.shown(len(order))
-	for i := range order[:n] {
-		rows = append(rows, row(&order[i], m))
-	}
-	t.table(2, rows)
-	t.more(2, len(order)-n, "cluster")
+	columns := []string{"CLUSTER", "REGION", "SCORE", "GROUP", "CAPACITY", "WEIGHT", "BEFORE", "REPLICAS", "RESULT"}
+	listed(t, 2, "cluster", columns, inOrder(m.Clusters, rank), func(c *ClusterFitted) []string { return row(c, m) })
 	if len(m.Division) > 0 {
 		t.line(2, "division: %s", strings.Join(m.Division, "; "))
 	}
+}
+
+// inOrder is a list by rank.
+func inOrder[T any](all []T, rank func(*T) int) []T {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b T) int { return rank(&a) - rank(&b) })
 }
 
 // rank puts targets first, then clusters that fit.
@@ -395,13 +403,9 @@ func (t *text) workloads(all []Workload) {
 	if len(all) == 0 {
 		return
 	}
-	rows := [][]string{{"BINDING", "REPLICAS", "STATE", "DUE", "WHY"}}
-	n := t.shown(len(all))
-	for _, w := range all[:n] {
-		rows = append(rows, []string{string(w.Binding), dash(int64(w.Replicas)), w.State, when(w.Due), w.Why})
-	}
-	t.table(1, rows)
-	t.more(1, len(all)-n, "workload")
+	listed(t, 1, "workload", []string{"BINDING", "REPLICAS", "STATE", "DUE", "WHY"}, all, func(w *Workload) []string {
+		return []string{string(w.Binding), dash(int64(w.Replicas)), w.State, when(w.Due), w.Why}
+	})
 }
 
 // when is an instant of a table; nil: there is none.

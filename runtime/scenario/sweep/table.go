@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"leeward/messages/lists"
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/span"
@@ -46,11 +47,7 @@ type Row struct {
 
 // NewTable returns an empty table.
 func NewTable(axes []Axis) *Table {
-	t := &Table{Runs: []*Row{}}
-	for _, a := range axes {
-		t.Fields = append(t.Fields, a.Field)
-	}
-	return t
+	return &Table{Runs: []*Row{}, Fields: lists.Of(axes, func(a Axis) string { return a.Field })}
 }
 
 // Add takes the run of a variant.

@@ -239,12 +239,9 @@ func moved(before, is *store.Binding) bool {
 			return true
 		}
 	}
-	for _, t := range before.Spec.Clusters {
-		if api.FindTarget(is.Spec.Clusters, t.Name) < 0 && is.Spec.TaskFrom(t.Name) == nil && !byController(before, is) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(before.Spec.Clusters, func(t api.TargetCluster) bool {
+		return api.FindTarget(is.Spec.Clusters, t.Name) < 0 && is.Spec.TaskFrom(t.Name) == nil && !byController(before, is)
+	})
 }
 
 // byController reports whether a version of a binding was written by Karmada's controllers alone, which evict, and do not place.

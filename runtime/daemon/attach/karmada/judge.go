@@ -209,15 +209,8 @@ func sameTargets(a, b *store.Binding) bool {
 }
 
 func sameTasks(a, b *store.Binding) bool {
-	if len(a.Spec.GracefulEvictionTasks) != len(b.Spec.GracefulEvictionTasks) {
-		return false
-	}
-	for i := range a.Spec.GracefulEvictionTasks {
-		if b.Spec.TaskFrom(a.Spec.GracefulEvictionTasks[i].FromCluster) == nil {
-			return false
-		}
-	}
-	return true
+	return len(a.Spec.GracefulEvictionTasks) == len(b.Spec.GracefulEvictionTasks) &&
+		!slices.ContainsFunc(a.Spec.GracefulEvictionTasks, func(t api.GracefulEvictionTask) bool { return b.Spec.TaskFrom(t.FromCluster) == nil })
 }
 
 // next is when the binding must be judged after an instant; zero: when there is news.

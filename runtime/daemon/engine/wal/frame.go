@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -205,12 +206,7 @@ func holdsHole(b []byte, offset int64) bool {
 }
 
 func isZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
+	return len(bytes.TrimLeft(b, "\x00")) == 0
 }
 
 // holdsFrame reports whether a sound frame begins anywhere.
