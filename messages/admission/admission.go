@@ -168,14 +168,8 @@ func fixed(o api.Object, spec *field.Path) (any, *field.Path) {
 		return o.Spec.SchedulerName, spec.Child("schedulerName")
 	case *api.ClusterPropagationPolicy:
 		return o.Spec.SchedulerName, spec.Child("schedulerName")
-	case *appsv1.Deployment:
-		return o.Spec.Selector, spec.Child("selector")
-	case *appsv1.StatefulSet:
-		return o.Spec.Selector, spec.Child("selector")
-	case *appsv1.ReplicaSet:
-		return o.Spec.Selector, spec.Child("selector")
-	case *appsv1.DaemonSet:
-		return o.Spec.Selector, spec.Child("selector")
+	case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.ReplicaSet, *appsv1.DaemonSet:
+		return *api.WorkloadOf(o).Selector, spec.Child("selector")
 	case *rbacv1.RoleBinding:
 		return o.RoleRef, field.NewPath("roleRef")
 	case *rbacv1.ClusterRoleBinding:

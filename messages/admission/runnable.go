@@ -9,7 +9,6 @@ import (
 	_ "time/tzdata" // what zones there are must not depend on the machine
 
 	"github.com/robfig/cron/v3"
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,19 +47,11 @@ func incomplete(o api.Object) field.ErrorList {
 		return incompleteTemplate(o, spec)
 	}
 	errs := requireContainers(&template.Spec, at.Child("spec"))
-	switch o := o.(type) {
-	case *appsv1.Deployment:
-		errs = append(errs, requireSelector(o.Spec.Selector, spec)...)
-	case *appsv1.StatefulSet:
-		errs = append(errs, requireSelector(o.Spec.Selector, spec)...)
-	case *appsv1.ReplicaSet:
-		errs = append(errs, requireSelector(o.Spec.Selector, spec)...)
-	case *appsv1.DaemonSet:
-		errs = append(errs, requireSelector(o.Spec.Selector, spec)...)
-	case *batchv1.Job, *batchv1.CronJob:
-		if template.Spec.RestartPolicy == "" {
-			errs = append(errs, field.Required(at.Child("spec", "restartPolicy"), "a Job's pods are restarted OnFailure or Never"))
-		}
+	if selector := api.WorkloadOf(o).Selector; selector != nil {
+		return append(errs, requireSelector(*selector, spec)...)
+	}
+	if template.Spec.RestartPolicy == "" {
+		errs = append(errs, field.Required(at.Child("spec", "restartPolicy"), "a Job's pods are restarted OnFailure or Never"))
 	}
 	return errs
 }

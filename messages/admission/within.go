@@ -172,20 +172,8 @@ func localClaims(o api.Object, spec *field.Path) (errs field.ErrorList) {
 
 // podTemplate is that of a workload, and where it is; nil where its kind has none.
 func podTemplate(o api.Object, spec *field.Path) (*corev1.PodTemplateSpec, *field.Path) {
-	at := spec.Child("template")
-	switch o := o.(type) {
-	case *appsv1.Deployment:
-		return &o.Spec.Template, at
-	case *appsv1.StatefulSet:
-		return &o.Spec.Template, at
-	case *appsv1.ReplicaSet:
-		return &o.Spec.Template, at
-	case *appsv1.DaemonSet:
-		return &o.Spec.Template, at
-	case *batchv1.Job:
-		return &o.Spec.Template, at
-	case *batchv1.CronJob:
-		return &o.Spec.JobTemplate.Spec.Template, spec.Child("jobTemplate", "spec", "template")
+	if _, is := o.(*batchv1.CronJob); is {
+		spec = spec.Child("jobTemplate", "spec")
 	}
-	return nil, nil
+	return api.WorkloadOf(o).Template, spec.Child("template")
 }

@@ -21,13 +21,10 @@ import (
 
 // defaultWorkload sets the counts and what a role is for as Kubernetes does, and keeps secrets as it does; whatever else it defaults, Leeward does not read.
 func defaultWorkload(o api.Object) {
+	if replicas := api.WorkloadOf(o).Replicas; replicas != nil {
+		*replicas = orElse(*replicas, 1)
+	}
 	switch o := o.(type) {
-	case *appsv1.Deployment:
-		o.Spec.Replicas = orElse(o.Spec.Replicas, 1)
-	case *appsv1.StatefulSet:
-		o.Spec.Replicas = orElse(o.Spec.Replicas, 1)
-	case *appsv1.ReplicaSet:
-		o.Spec.Replicas = orElse(o.Spec.Replicas, 1)
 	case *batchv1.Job:
 		if o.Spec.Parallelism == nil && o.Spec.Completions == nil {
 			o.Spec.Completions = orElse(o.Spec.Completions, 1)

@@ -191,15 +191,12 @@ func (d *demand) ask(key api.Key, now asked) error {
 
 // of is what an object asks for.
 func (d *demand) of(o api.Object) asked {
+	if replicas := api.WorkloadOf(o).Replicas; replicas != nil {
+		return asked{pods: int64(ptr.Deref(*replicas, 1))}
+	}
 	switch o := o.(type) {
 	case *corev1.Pod:
 		return asked{pods: 1}
-	case *appsv1.Deployment:
-		return asked{pods: int64(ptr.Deref(o.Spec.Replicas, 1))}
-	case *appsv1.ReplicaSet:
-		return asked{pods: int64(ptr.Deref(o.Spec.Replicas, 1))}
-	case *appsv1.StatefulSet:
-		return asked{pods: int64(ptr.Deref(o.Spec.Replicas, 1))}
 	case *appsv1.DaemonSet:
 		return asked{pods: d.daemons}
 	case *batchv1.Job:

@@ -26,17 +26,11 @@ var serviceImports = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Ver
 func Dependencies(o api.Object) []api.Key {
 	var of references
 	switch o := o.(type) {
-	case *appsv1.Deployment:
-		of.pod(&o.Spec.Template.Spec)
-	case *appsv1.DaemonSet:
-		of.pod(&o.Spec.Template.Spec)
+	case *appsv1.Deployment, *appsv1.DaemonSet, *batchv1.Job, *batchv1.CronJob:
+		of.pod(&api.WorkloadOf(o).Template.Spec)
 	case *appsv1.StatefulSet:
 		of.pod(&o.Spec.Template.Spec)
 		of.without(o.Spec.VolumeClaimTemplates)
-	case *batchv1.Job:
-		of.pod(&o.Spec.Template.Spec)
-	case *batchv1.CronJob:
-		of.pod(&o.Spec.JobTemplate.Spec.Template.Spec)
 	case *corev1.Pod:
 		of.pod(&o.Spec)
 	case *networkingv1.Ingress:

@@ -107,14 +107,8 @@ func Revised(o, old api.Object) int32 {
 // podTemplate is what the pods of a resource are made from; nil where it has none, or none that can change.
 func podTemplate(o api.Object) any {
 	switch o := o.(type) {
-	case *appsv1.Deployment:
-		return o.Spec.Template
-	case *appsv1.StatefulSet:
-		return o.Spec.Template
-	case *appsv1.ReplicaSet:
-		return o.Spec.Template
-	case *appsv1.DaemonSet:
-		return o.Spec.Template
+	case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.ReplicaSet, *appsv1.DaemonSet:
+		return api.WorkloadOf(o).Template
 	case *unstructured.Unstructured:
 		template, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "template")
 		return template

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -114,23 +112,10 @@ func (w *work) read(manifest []byte) {
 	if each != nil {
 		w.requests = each.ResourceRequest
 	}
-	if t := podsOf(o); !equality.Semantic.DeepEqual(t, w.template) {
+	if t := api.WorkloadOf(o).Template; isWorkload && !equality.Semantic.DeepEqual(t, w.template) {
 		w.template = t
 		w.revision++
 	}
-}
-
-// podsOf is the template of a workload's pods; nil: it has none.
-func podsOf(o api.Object) *corev1.PodTemplateSpec {
-	switch o := o.(type) {
-	case *appsv1.Deployment:
-		return &o.Spec.Template
-	case *appsv1.StatefulSet:
-		return &o.Spec.Template
-	case *batchv1.Job:
-		return &o.Spec.Template
-	}
-	return nil
 }
 
 // patch is what the Work needs to say how its copy is, or to go once that is gone; nil: it needs nothing.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
+	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -126,15 +127,11 @@ func scaleOf(o runtime.Object) (*autoscalingv1.Scale, error) {
 
 // counted returns where a workload says how many replicas it wants; nil if it cannot say.
 func counted(o runtime.Object) (metav1.Object, **int32) {
-	switch o := o.(type) {
-	case *appsv1.Deployment:
-		return o, &o.Spec.Replicas
-	case *appsv1.StatefulSet:
-		return o, &o.Spec.Replicas
-	case *appsv1.ReplicaSet:
-		return o, &o.Spec.Replicas
+	replicas := api.WorkloadOf(o).Replicas
+	if replicas == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return o.(metav1.Object), replicas
 }
 
 // running returns how many replicas there are, and how to find them.

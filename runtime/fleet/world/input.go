@@ -3,7 +3,6 @@ package world
 import (
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -244,19 +243,12 @@ func (w *World) scaled(o api.Object, replicas int32) (next api.Object, before in
 }
 
 func scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
+	if at := api.WorkloadOf(o).Replicas; at != nil {
+		next = api.Shallow(o)
+		*api.WorkloadOf(next).Replicas = &replicas
+		return next, ptr.Deref(*at, 1), nil
+	}
 	switch o := o.(type) {
-	case *appsv1.Deployment:
-		c := *o
-		before, c.Spec.Replicas = ptr.Deref(o.Spec.Replicas, 1), &replicas
-		return &c, before, nil
-	case *appsv1.StatefulSet:
-		c := *o
-		before, c.Spec.Replicas = ptr.Deref(o.Spec.Replicas, 1), &replicas
-		return &c, before, nil
-	case *appsv1.ReplicaSet:
-		c := *o
-		before, c.Spec.Replicas = ptr.Deref(o.Spec.Replicas, 1), &replicas
-		return &c, before, nil
 	case *batchv1.Job:
 		c := *o
 		before, c.Spec.Parallelism = ptr.Deref(o.Spec.Parallelism, 1), &replicas

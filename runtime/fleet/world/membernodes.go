@@ -219,22 +219,12 @@ func (w *World) podsOf(name messages.BindingName, replicas int32) api.Object {
 		return nil
 	}
 	switch o := w.store.Get(b.Spec.Resource.Key()).(type) {
-	case *appsv1.Deployment:
-		o = o.DeepCopy()
-		o.Spec.Replicas = &replicas
-		return o
-	case *appsv1.ReplicaSet:
-		o = o.DeepCopy()
-		o.Spec.Replicas = &replicas
-		return o
-	case *appsv1.StatefulSet:
-		o = o.DeepCopy()
-		o.Spec.Replicas = &replicas
-		return o
-	case *appsv1.DaemonSet:
-		return o.DeepCopy()
-	case *batchv1.Job:
-		return o.DeepCopy()
+	case *appsv1.Deployment, *appsv1.ReplicaSet, *appsv1.StatefulSet:
+		c := api.Copy(o)
+		*api.WorkloadOf(c).Replicas = &replicas
+		return c
+	case *appsv1.DaemonSet, *batchv1.Job:
+		return api.Copy(o)
 	}
 	if b.Spec.Replicas == 0 {
 		return nil
