@@ -30,6 +30,8 @@ type RequestAsked struct {
 	UID types.UID
 	// Reason and Message are those of the condition that VerbPatch gives.
 	Reason, Message string
+	// Event: the eviction begins, and the client writes an Event of it, too.
+	Event bool
 }
 
 // RequestWithdrawn takes back the requests of a pod up to that attempt that the client has not made yet: they need no token any more.

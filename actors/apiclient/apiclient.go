@@ -1,6 +1,7 @@
 // Package apiclient is the machine of one client of the API server. The client serves requests in the order of their arrival, as fast as
 // its rate limiter permits: client-go's token bucket, one for all verbs. The evictions of many pods therefore read all pods first, then
-// mark all, and then delete all. The Events that a controller writes do not count here.
+// mark all, and then delete all. The Events of evictions are requests, too, but one waits at a time: the next one queues behind all requests that
+// wait when it is written.
 package apiclient
 
 import (
@@ -27,8 +28,10 @@ type Client struct {
 	// will be full again.
 	interval, slack time.Duration
 	full            time.Time
-	// arrived are the requests of this instant, queue all earlier ones, in order.
+	// arrived are the requests of this instant, queue all earlier ones, in order; nil is one that writes an Event. events are the Events that
+	// are not written yet.
 	arrived, queue []*messages.RequestAsked
+	events         int
 	// withdrawn are the last attempts whose requests were withdrawn in this instant.
 	withdrawn map[messages.PodName]int
 	refused   map[messages.APIVerb]string
@@ -77,6 +80,7 @@ func (c *Client) serve(now time.Time, out *actors.Outbox) {
 	slices.SortFunc(c.arrived, func(a, b *messages.RequestAsked) int {
 		return cmp.Or(cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Verb, b.Verb))
 	})
+	c.announce()
 	c.queue = append(c.queue, c.arrived...)
 	c.arrived = nil
 	c.withdraw()
@@ -87,7 +91,28 @@ func (c *Client) serve(now time.Time, out *actors.Outbox) {
 			c.full = now
 		}
 		c.full = c.full.Add(c.interval)
-		out.TellPodEviction(m.Pod, &messages.RequestServed{Verb: m.Verb, Attempt: m.Attempt, Error: c.refused[m.Verb]})
+		if m != nil {
+			out.TellPodEviction(m.Pod, &messages.RequestServed{Verb: m.Verb, Attempt: m.Attempt, Error: c.refused[m.Verb]})
+		} else if c.events--; c.events > 0 {
+			c.queue = append(c.queue, nil)
+		}
+	}
+}
+
+// announce counts the Events of the evictions that begin, and queues the first where none waits: an Event is written before its eviction begins.
+// Without a limit none needs to wait.
+func (c *Client) announce() {
+	if c.interval == 0 {
+		return
+	}
+	waits := c.events > 0
+	for _, m := range c.arrived {
+		if m.Event {
+			c.events++
+		}
+	}
+	if !waits && c.events > 0 {
+		c.queue = append(c.queue, nil)
 	}
 }
 
@@ -96,7 +121,7 @@ func (c *Client) withdraw() {
 	if len(c.withdrawn) == 0 {
 		return
 	}
-	c.queue = slices.DeleteFunc(c.queue, func(m *messages.RequestAsked) bool { return m.Attempt <= c.withdrawn[m.Pod] })
+	c.queue = slices.DeleteFunc(c.queue, func(m *messages.RequestAsked) bool { return m != nil && m.Attempt <= c.withdrawn[m.Pod] })
 	clear(c.withdrawn)
 }
 

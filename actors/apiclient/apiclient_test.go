@@ -52,6 +52,25 @@ func TestAWithdrawnRequestNeedsNoToken(t *testing.T) {
 	d.Tell(ask("e")).Told(evictionOf("e"), served(""))
 }
 
+// TestEventsTakeTokensOneAtATime: the Event of an eviction is written before its first request, the next Event after all that waits then.
+func TestEventsTakeTokensOneAtATime(t *testing.T) {
+	begins := func(pod messages.PodName) *messages.RequestAsked {
+		m := ask(pod)
+		m.Event = true
+		return m
+	}
+	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{QPS: 2, Burst: 2}))
+	require.Len(t, d.Tell(begins("a"), begins("b"), begins("c")).Told(evictionOf("a"), served("")).Mail(), 1, "the Event of a has the other token")
+	d.Advance(500*time.Millisecond).Told(evictionOf("b"), served(""))
+	d.Tell(ask("d")).Quiet()
+	d.Advance(500*time.Millisecond).Told(evictionOf("c"), served(""))
+	d.QuietFor(500*time.Millisecond - 1)
+	require.Empty(t, d.Advance(1).Mail(), "the Event of b has waited behind c, but not behind d")
+	d.Advance(500*time.Millisecond).Told(evictionOf("d"), served(""))
+	d.Advance(500 * time.Millisecond).Sleeps()
+	require.Len(t, actorstest.Drive(t, apiclient.New(apiclient.Limits{})).Tell(begins("a"), begins("b")).Sleeps().Mail(), 2)
+}
+
 func TestWithoutALimitNothingWaits(t *testing.T) {
 	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{}))
 	require.Len(t, d.Tell(ask("a"), ask("b"), ask("c")).Sleeps().Mail(), 3)

@@ -189,6 +189,7 @@ func (e *Eviction) ask(verb messages.APIVerb, out *actors.Outbox) {
 	e.attempt.step = verb
 	out.TellAPIClient(e.rules.Client, &messages.RequestAsked{
 		Pod: e.name, Verb: verb, Attempt: e.attempt.number, UID: e.object.UID, Reason: disruption, Message: e.disruption(&e.attempt.why),
+		Event: !e.rules.Exact && verb == messages.VerbGet && e.attempt.tries == 1,
 	})
 }
 

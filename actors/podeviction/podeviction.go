@@ -20,7 +20,7 @@ import (
 // Rules say how a pod is evicted.
 type Rules struct {
 	// Exact counts tolerationSeconds from the taint's timeAdded, across restarts and edits, and takes back what is no longer due. False: the
-	// timers of Kubernetes.
+	// timers of Kubernetes, whose Events are requests of the same client.
 	Exact bool
 	// Match is which toleration counts for a taint: messages.MatchFirst (also where it is empty) or messages.MatchMinimum.
 	Match string

@@ -473,7 +473,7 @@ func TestOneClientEvictsTheThousandPodsOfANode(t *testing.T) {
 		n.Post(at, pod(), tainted("t1"))
 	}
 	n.Advance(0)
-	n.Advance(98500 * time.Millisecond)
+	n.Advance(98650 * time.Millisecond)
 	require.Len(t, actorstest.FactsOf[*messages.PodEvicted](n.Facts()), 1000)
 	require.Empty(t, actorstest.FactsOf[*messages.PodDeletionRequested](n.Facts()))
 	deleted := actorstest.FactsOf[*messages.PodDeletionRequested](n.Advance(50 * time.Millisecond).Facts())
@@ -483,5 +483,5 @@ func TestOneClientEvictsTheThousandPodsOfANode(t *testing.T) {
 	deleted = append(deleted, actorstest.FactsOf[*messages.PodDeletionRequested](n.Advance(50*time.Millisecond).Facts())...)
 	require.Len(t, deleted, 1000)
 	require.True(t, slices.IsSortedFunc(deleted, func(a, b *messages.PodDeletionRequested) int { return strings.Compare(string(a.Pod), string(b.Pod)) }))
-	n.Sleeps()
+	n.Advance(time.Minute).Sleeps()
 }

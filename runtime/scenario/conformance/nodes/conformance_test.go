@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -67,11 +68,14 @@ func (r *recording) best(t *testing.T) (fewest []string) {
 	return fewest
 }
 
-// all are the recordings. Some are repeats of one script, -run2 and so on: they show what a real control plane leaves to chance.
+// all are the recordings of testdata, or of the folder -recordings. Some are repeats of one script, -run2 and so on: they show what a real
+// control plane leaves to chance.
 func all(t *testing.T) map[string]*recording {
-	files, err := filepath.Glob("testdata/*.json")
+	files, err := filepath.Glob(filepath.Join(cmp.Or(*recordings, "testdata"), "*.json"))
 	require.NoError(t, err)
-	require.Len(t, files, 92)
+	if *recordings == "" {
+		require.Len(t, files, 92)
+	}
 	all := map[string]*recording{}
 	for _, file := range files {
 		all[strings.TrimSuffix(filepath.Base(file), ".json")] = read(t, file)
@@ -80,7 +84,7 @@ func all(t *testing.T) map[string]*recording {
 }
 
 // Under profile kubernetes a replay goes as each recording went, in some phase: where repeats of a script went differently, each outcome is one of
-// those of the replays.
+// those of the replays. Other recordings are tried with go test -run Replayed -recordings FOLDER.
 func TestKubernetesIsReplayedAsRecorded(t *testing.T) {
 	all := all(t)
 	for _, script := range slices.Sorted(maps.Keys(all)) {

@@ -39,14 +39,16 @@ type fakeKubelet struct {
 	PodStartSeconds   float64 `json:"podStartSeconds"`
 }
 
-// scriptNode is a node as it was at first: Ready, with ample capacity.
+// scriptNode is a node as it was at first, with ample capacity.
 type scriptNode struct {
 	Name     string            `json:"name"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Taints   []corev1.Taint    `json:"taints,omitempty"`
 	Capacity map[string]string `json:"capacity,omitempty"`
-	// Posts is "lease" or "status" where the kubelet does only one of the two.
+	// Posts is "lease" or "status" where the kubelet does only one of the two, "silent" where it does neither.
 	Posts string `json:"posts,omitempty"`
+	// Ready is the status of the condition that it posts first. Empty: True.
+	Ready string `json:"ready,omitempty"`
 }
 
 // event is one thing that was done. Which fields it has depends on the action.
@@ -66,6 +68,9 @@ type event struct {
 	Kind        string              `json:"kind,omitempty"`
 	Name        string              `json:"name,omitempty"`
 	Replicas    int32               `json:"replicas,omitempty"`
+	// Labels are set; those that are null are removed.
+	Labels  map[string]*string `json:"labels,omitempty"`
+	NewNode *scriptNode        `json:"newNode,omitempty"`
 }
 
 // observation is what was seen. States of pods are whole, those of nodes hold what changed.

@@ -61,6 +61,11 @@ func (r *recording) replayed(t *testing.T, p phase) *account {
 	for _, n := range r.Script.Nodes {
 		kubelets[messages.NodeName(n.Name)] = kubelet
 	}
+	for i := range r.Script.Events {
+		if n := r.Script.Events[i].NewNode; n != nil {
+			kubelets[messages.NodeName(n.Name)] = kubelet
+		}
+	}
 	start := world.Start.Add(-p.beat) // Leases are renewed at whole periods of the clock, passes count from the start
 	w := world.New(world.Config{Settings: settings, Start: start, Seed: p.seed, Order: kernel.Seeded, Nodes: true, Kubelets: kubelets})
 	defer w.Close()
@@ -162,14 +167,10 @@ func (x *run) decode(data json.RawMessage) api.Object {
 	return o
 }
 
-// node is a node that is Ready, with the taints that it had at first.
+// node is a node as it was at first, with the taints that it had then.
 func (x *run) node(n *scriptNode) *corev1.Node {
 	seen := x.Observed.InitialNodes[n.Name]
-	o := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: maps.Clone(n.Labels)}}
-	if o.Labels == nil {
-		o.Labels = map[string]string{}
-	}
-	o.Labels[corev1.LabelHostname] = n.Name
+	o := newNode(n)
 	o.Spec.Unschedulable = seen.Unschedulable
 	for _, text := range seen.Taints {
 		changes, err := taint.Parse([]string{strings.TrimSuffix(text, "@timeAdded")})
@@ -184,6 +185,16 @@ func (x *run) node(n *scriptNode) *corev1.Node {
 		kind, status, _ := strings.Cut(text, "=")
 		o.Status.Conditions = append(o.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeConditionType(kind), Status: corev1.ConditionStatus(status)})
 	}
+	return o
+}
+
+// newNode is a node without taints and conditions.
+func newNode(n *scriptNode) *corev1.Node {
+	o := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: maps.Clone(n.Labels)}}
+	if o.Labels == nil {
+		o.Labels = map[string]string{}
+	}
+	o.Labels[corev1.LabelHostname] = n.Name
 	o.Status.Allocatable = corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"), corev1.ResourcePods: resource.MustParse("1100"),
 	}
@@ -345,9 +356,46 @@ func (x *run) do(e *event) {
 	case "stopControllerManager":
 		x.settle(x.world.Now())
 		x.world.StopControllers()
+	case "createNode":
+		x.register(e.NewNode)
+	case "deleteNode":
+		require.True(x.t, x.world.Delete(api.Key{APIVersion: "v1", Kind: "Node", Name: e.Node}))
+	case "labelNode":
+		label(e, edit)
+	case "deleteObject":
+		require.True(x.t, x.world.Delete(api.Key{APIVersion: "apps/v1", Kind: e.Kind, Namespace: metav1.NamespaceDefault, Name: e.Name}))
 	default:
 		require.Fail(x.t, "unknown action "+e.Action)
 	}
+}
+
+// register has a kubelet register its node, and post its status. A silent one says nothing of Ready, and no more.
+func (x *run) register(n *scriptNode) {
+	o := newNode(n)
+	o.Spec.Taints = n.Taints
+	silent := n.Posts == "silent"
+	of, status := corev1.NodeReady, corev1.ConditionStatus(cmp.Or(n.Ready, "True"))
+	if silent {
+		of, status = corev1.NodeNetworkUnavailable, corev1.ConditionFalse
+	}
+	o.Status.Conditions = []corev1.NodeCondition{{Type: of, Status: status}}
+	x.apply(o)
+	if x.settle(x.world.Now()); silent {
+		require.NoError(x.t, x.world.Nodes().Stop(messages.NodeName(n.Name)))
+	}
+}
+
+// label changes the labels of a node.
+func label(e *event, edit func(messages.EditNode)) {
+	m := messages.EditNode{Label: map[string]string{}}
+	for key, value := range e.Labels {
+		if value == nil {
+			m.Unlabel = append(m.Unlabel, key)
+		} else {
+			m.Label[key] = *value
+		}
+	}
+	edit(m)
 }
 
 // attempt applies an object, which may be refused.
@@ -386,6 +434,8 @@ func (r *recording) settings(t *testing.T) messages.Settings {
 			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 			if field := fields[name]; field != "" {
 				require.NoError(t, config.Set(&settings, field, value), flag)
+			} else if name == "feature-gates" {
+				settings.NumericTolerations = strings.Contains(value, "TaintTolerationComparisonOperators=true")
 			} else if name == "enable-admission-plugins" {
 				settings.PodTolerationRestriction = strings.Contains(value, "PodTolerationRestriction")
 				settings.ExtendedResourceToleration = strings.Contains(value, "ExtendedResourceToleration")
@@ -457,11 +507,29 @@ func (l *life) follow(at float64, f messages.Fact) {
 		if l.phase = string(f.Phase); l.phase == "Running" && l.running == never {
 			l.running = at
 		}
+		if strings.HasSuffix(f.Reason, string(messages.NodeMissing)) {
+			l.condemned, l.why = at, "DeletionByPodGC"
+		}
 	case *messages.PodEvicted:
 		l.condemned, l.why = cmp.Or(max(l.condemned, 0), at), "DeletionByTaintManager"
 	case *messages.PodDeleted:
 		l.gone = at
 	}
+}
+
+// registeredWith are the taints that a node registered with: one that came after the beginning counts as not ready as yet.
+func (x *run) registeredWith(name string, at float64) []corev1.Taint {
+	for i := range x.Script.Events {
+		if n := x.Script.Events[i].NewNode; n != nil && n.Name == name && at > 0 {
+			return append(slices.Clone(n.Taints), corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+		}
+	}
+	for _, n := range x.Script.Nodes {
+		if n.Name == name {
+			return x.node(&n).Spec.Taints
+		}
+	}
+	return nil
 }
 
 // follow takes the taints of nodes from a fact.
@@ -470,11 +538,7 @@ func (x *run) follow(a *account, taints map[string][]corev1.Taint, at float64, f
 	switch f := f.(type) {
 	case *messages.NodeRegistered:
 		node = string(f.Node)
-		for _, n := range x.Script.Nodes {
-			if n.Name == node {
-				taints[node] = x.node(&n).Spec.Taints
-			}
-		}
+		taints[node] = x.registeredWith(node, at)
 	case *messages.NodeTaintAdded:
 		node = string(f.Node)
 		taints[node], _ = taint.Add(taints[node], f.Taint)
