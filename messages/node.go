@@ -120,11 +120,16 @@ type NodeQueued struct {
 // NodeDequeued says that a node needs no NoExecute taint any more: it is Ready, in another zone, or deleted. From: node. To: zone.
 type NodeDequeued struct{ Node NodeName }
 
+// NodeLeft says that a node that waits is in another zone or deleted, and that its place in the queue uses up a token, as in Kubernetes.
+// From: node. To: zone.
+type NodeLeft struct{ Node NodeName }
+
 // ZoneRateSet sets how many nodes of the zone a second get their taint; zero: none. From: node lifecycle. To: zone.
 type ZoneRateSet struct{ Rate float64 }
 
 func (*NodeQueued) toZone()           {}
 func (*NodeDequeued) toZone()         {}
+func (*NodeLeft) toZone()             {}
 func (*ZoneRateSet) toZone()          {}
 func (*ControllersStopped) toZone()   {}
 func (*ControllersRestarted) toZone() {}

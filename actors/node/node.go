@@ -164,7 +164,7 @@ func (n *Node) forgotten(out *actors.Outbox) {
 	if n.object == nil {
 		return
 	}
-	n.dequeue(out)
+	n.leave(out)
 	out.TellNodeLifecycle(&messages.NodeObserved{Node: n.name, Gone: true})
 	*n = Node{
 		name: n.name, rules: n.rules, lease: n.lease, down: n.down,

@@ -98,6 +98,14 @@ func queued(second int) *messages.NodeQueued {
 
 var dequeued = &messages.NodeDequeued{Node: self}
 
+// gone is what a zone hears of a node that waits and is not there any more.
+func gone(r node.Rules) messages.Message {
+	if r.AtPasses {
+		return &messages.NodeLeft{Node: self}
+	}
+	return dequeued
+}
+
 func observed(ready corev1.ConditionStatus, waits bool) *messages.NodeObserved {
 	return &messages.NodeObserved{Node: self, Zone: "a", Ready: ready, Counted: true, Waits: waits}
 }
@@ -445,7 +453,7 @@ func TestANodeThatChangesItsZone(t *testing.T) {
 		d.Tell(silent(0), stored("Unknown", unreachable+":NoSchedule"))
 		d.Tell(pass)
 		d.QuietFor(time.Second)
-		d.Tell(moved).Told(zoneAt("a"), dequeued)
+		d.Tell(moved).Told(zoneAt("a"), gone(r))
 		if r.AtPasses {
 			d.Told(zoneAt("b")).Told(lifecycle, &messages.NodeObserved{Node: self, Zone: "b", Ready: "Unknown", Counted: true, Waits: true})
 			d.Tell(pass)
@@ -528,7 +536,7 @@ func TestANodeThatIsForgottenLeavesItsQueue(t *testing.T) {
 		d.Tell(&messages.NodeForgotten{}).Quiet().Sleeps()
 		d.Tell(silent(0), stored("Unknown", unreachable+":NoSchedule"))
 		d.Tell(pass)
-		d.Tell(&messages.NodeForgotten{}).Told(zoneAt("a"), dequeued).
+		d.Tell(&messages.NodeForgotten{}).Told(zoneAt("a"), gone(r)).
 			Told(lifecycle, &messages.NodeObserved{Node: self, Gone: true}).Sleeps()
 		d.Tell(&messages.NodeForgotten{}, pass, beats(), &messages.NodesDisrupted{Over: true}).Quiet().Sleeps()
 		d.Tell(stored("True")).Told(lifecycle, observed("True", false))
@@ -594,7 +602,7 @@ func TestANodeThatIsCreatedAgainInOneInstant(t *testing.T) {
 			require.Equal(t, first, all)
 		})
 		require.Equal(t, []messages.Message{
-			dequeued, &messages.NodeObserved{Node: self, Gone: true}, queued(1), observed("False", false),
+			gone(r), &messages.NodeObserved{Node: self, Gone: true}, queued(1), observed("False", false),
 		}, first)
 	}
 }

@@ -40,11 +40,11 @@ func (n *Node) keepNoSchedule(c *taintChanges) {
 	c.remove, c.whyRemoved = append(c.remove, s.Remove...), append(c.whyRemoved, s.Because[len(s.Add):]...)
 }
 
-// keepNoExecute does what the Ready condition asks for, if it is time to look. A node that changes its zone leaves the queue of the old one in
-// any case.
+// keepNoExecute does what the Ready condition asks for, if it is time to look. A node that changes its zone is no more of the queue of the old one
+// in any case.
 func (n *Node) keepNoExecute(now time.Time, h heard, c *taintChanges, out *actors.Outbox) {
 	if n.queue.told && n.queue.zone != n.zone {
-		n.dequeue(out)
+		n.leave(out)
 	}
 	if n.tainted() {
 		n.queue.waits = false
@@ -156,6 +156,15 @@ func (n *Node) enqueue(now time.Time, key string, out *actors.Outbox) {
 	out.Record(&messages.NodeTaintQueued{
 		Node: n.name, Zone: n.zone, Taint: corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute},
 	})
+}
+
+// leave tells the zone that the node is not there any more. The queues of Kubernetes do not know, and keep its place.
+func (n *Node) leave(out *actors.Outbox) {
+	if n.rules.AtPasses && n.queue.waits {
+		out.TellZone(n.queue.zone, &messages.NodeLeft{Node: n.name})
+		n.queue = queue{}
+	}
+	n.dequeue(out)
 }
 
 // dequeue tells the zone that the node does not wait any more.

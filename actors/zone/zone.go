@@ -1,5 +1,6 @@
 // Package zone is the machine of one zone of nodes. It has the queue of the nodes that are to get a NoExecute taint, and lets them have it
-// in the order of time, then of name, as fast as the limiter of the zone permits. Kubernetes looks at the queue every 100 ms.
+// in the order of time, then of name, as fast as the limiter of the zone permits. Kubernetes looks at the queue every 100 ms, and each of its
+// health passes queues all nodes again that wait, in an order of chance.
 package zone
 
 import (
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/draw"
 	"leeward/actors/rules/nodelife"
 	"leeward/messages"
 )
@@ -22,6 +24,9 @@ type Rules struct {
 	Epoch time.Time
 	// Write is how long it takes to taint a node: after that the same look goes on with the next one, where there is a token.
 	Write time.Duration
+	// Shuffled has chance, which follows from Seed, say which of the nodes that wait is next. Nodes that left come first.
+	Shuffled bool
+	Seed     uint64
 	// Sticky has a rate of exactly 1 not bring back a limiter that was switched off, as in Kubernetes.
 	Sticky bool
 }
@@ -31,7 +36,7 @@ type Zone struct {
 	name    messages.ZoneName
 	rules   Rules
 	limiter nodelife.Limiter
-	queue   []messages.NodeQueued
+	queue   []waiting
 	// goesOn is when a look goes on that has tainted a node; zero: none does.
 	goesOn time.Time
 	// rate is what the limiter is set to at the end of this instant, where set.
@@ -41,6 +46,12 @@ type Zone struct {
 	renewed bool
 	// down: the controllers are.
 	down bool
+}
+
+// waiting is a node in the queue. left: it is in another zone by now, or deleted.
+type waiting struct {
+	messages.NodeQueued
+	left bool
 }
 
 // New returns a zone without nodes, whose bucket is full.
@@ -54,7 +65,11 @@ func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
 	case *messages.NodeQueued:
 		z.queued(m)
 	case *messages.NodeDequeued:
-		z.queue = slices.DeleteFunc(z.queue, func(q messages.NodeQueued) bool { return q.Node == m.Node })
+		z.dequeue(m.Node)
+	case *messages.NodeLeft:
+		if i := z.find(m.Node); i >= 0 {
+			z.queue[i].left = true
+		}
 	case *messages.ZoneRateSet:
 		z.rate, z.set = m.Rate, true
 	case *messages.ControllersStopped:
@@ -69,23 +84,49 @@ func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
 	out.WakeAt(z.next(now))
 }
 
-// queued puts a node in its place; one that is there keeps it.
+// queued puts a node in its place; one that is there keeps it, unless it left.
 func (z *Zone) queued(m *messages.NodeQueued) {
-	if slices.ContainsFunc(z.queue, func(q messages.NodeQueued) bool { return q.Node == m.Node }) {
+	if i := z.find(m.Node); i >= 0 && !z.queue[i].left {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(z.queue, *m, before)
-	z.queue = slices.Insert(z.queue, at, *m)
+	z.dequeue(m.Node)
+	q := waiting{NodeQueued: *m}
+	at, _ := slices.BinarySearchFunc(z.queue, q, before)
+	z.queue = slices.Insert(z.queue, at, q)
 }
 
-func before(a, b messages.NodeQueued) int {
+func (z *Zone) dequeue(name messages.NodeName) {
+	if i := z.find(name); i >= 0 {
+		z.queue = slices.Delete(z.queue, i, i+1)
+	}
+}
+
+// find returns the index of a node in the queue, -1 if it is not there.
+func (z *Zone) find(name messages.NodeName) int {
+	return slices.IndexFunc(z.queue, func(q waiting) bool { return q.Node == name })
+}
+
+func before(a, b waiting) int {
 	return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Node, b.Node))
+}
+
+// pick returns the index of the node that is next.
+func (z *Zone) pick(now time.Time) int {
+	if !z.rules.Shuffled {
+		return 0
+	}
+	if i := slices.IndexFunc(z.queue, func(q waiting) bool { return q.left }); i >= 0 {
+		return i
+	}
+	number := draw.Mix(draw.Hash(z.rules.Seed+uint64(now.UnixNano()), string(z.name)))
+	return int(number % uint64(len(z.queue)))
 }
 
 // work lets as many nodes have their taint as there are tokens.
 func (z *Zone) work(now time.Time, out *actors.Outbox) {
 	if z.renewed {
 		z.limiter, z.renewed = nodelife.NewLimiter(z.rules.Rate), false
+		z.queue = slices.DeleteFunc(z.queue, func(q waiting) bool { return q.left })
 	}
 	if z.set {
 		z.limiter, z.set = z.limiter.Swap(z.rate, now, z.rules.Sticky), false
@@ -100,8 +141,9 @@ func (z *Zone) work(now time.Time, out *actors.Outbox) {
 			z.goesOn = now.Add(z.rules.Write)
 		}
 		z.limiter = limiter
-		out.TellAPIServer(&messages.TaintNode{Node: z.queue[0].Node})
-		z.queue = z.queue[1:]
+		next := z.pick(now)
+		out.TellAPIServer(&messages.TaintNode{Node: z.queue[next].Node})
+		z.queue = slices.Delete(z.queue, next, next+1)
 	}
 }
 

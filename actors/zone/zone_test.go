@@ -70,6 +70,56 @@ func TestNodesGoInTheOrderOfTimeThenName(t *testing.T) {
 	d.Advance(time.Second).Told(apiServer, &messages.TaintNode{Node: "a"}).Sleeps()
 }
 
+// TestANodeThatLeftUsesUpAToken before all others, unless it returns or the controllers restart.
+func TestANodeThatLeftUsesUpAToken(t *testing.T) {
+	left := func() *actorstest.Driver[messages.ToZone] {
+		r := rules()
+		r.Shuffled, r.Seed = true, 7
+		d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+		d.Tell(queued("first")...)
+		d.Advance(500 * time.Millisecond)
+		d.Tell(append(queued("a", "b", "c"), &messages.NodeLeft{Node: "b"}, &messages.NodeLeft{Node: "unknown"})...)
+		return d
+	}
+	d := left()
+	d.Advance(500*time.Millisecond).Told(apiServer, &messages.TaintNode{Node: "b"})
+	require.Len(t, actorstest.MailTo(d.Advance(time.Second).Mail(), apiServer), 1)
+	require.Len(t, actorstest.MailTo(d.Advance(time.Second).Sleeps().Mail(), apiServer), 1)
+
+	for _, returns := range [][]messages.ToZone{{&messages.NodeDequeued{Node: "b"}}, {&messages.ControllersRestarted{}}} {
+		d = left()
+		d.Tell(returns...)
+		for range 3 {
+			require.NotContains(t, actorstest.MailTo(d.Mail(), apiServer), &messages.TaintNode{Node: "b"})
+			d.Advance(time.Second)
+		}
+		d.Sleeps()
+	}
+	d = left()
+	d.Tell(&messages.NodeQueued{Node: "b", Since: actorstest.Start.Add(time.Hour)})
+	require.Len(t, tainted(d, 60), 3, "it is one of those that wait again")
+}
+
+// TestChanceSaysWhichNodeIsNext of those that wait, and every order comes.
+func TestChanceSaysWhichNodeIsNext(t *testing.T) {
+	orders := map[string]bool{}
+	for seed := range uint64(200) {
+		r := rules()
+		r.Shuffled, r.Seed = true, seed
+		d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+		d.Tell(queued("a", "b", "c")...)
+		var order string
+		for range 3 {
+			for _, m := range actorstest.MailTo(d.Mail(), apiServer) {
+				order += string(m.(*messages.TaintNode).Node)
+			}
+			d.Advance(time.Second)
+		}
+		orders[order] = true
+	}
+	require.Len(t, orders, 6)
+}
+
 // TestARateOfOneSticksAtZero in Kubernetes, after a full disruption; not in Leeward, and not with another rate.
 func TestARateOfOneSticksAtZero(t *testing.T) {
 	for _, c := range []struct {

@@ -212,6 +212,7 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 	rules := zone.Rules{Rate: t.settings.NodeEvictionRate, Epoch: t.epoch, Sticky: !t.settings.ZoneRateRecovers}
 	if t.settings.NodeMonitorPeriod > 0 {
 		rules.Poll, rules.Write, rules.Epoch = poll, write, t.epoch.Add(poll/2)
+		rules.Shuffled, rules.Seed = true, t.seed
 	}
 	a := at(messages.KindZone, string(name))
 	host[messages.ToZone](t, a, zone.New(name, rules))

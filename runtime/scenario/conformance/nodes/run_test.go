@@ -339,7 +339,7 @@ func (x *run) do(e *event) {
 		n.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
 		n.Spec.Taints = e.Taints
 		x.attempt(e, &n)
-	case "createPod", "createObject":
+	case "createPod", "createObject", "replaceObject":
 		x.attempt(e, x.decode(e.Object))
 	case "setTolerations":
 		p := *tier.Pod(x.pod(e.Pod))
