@@ -89,7 +89,7 @@ func (d *deployment) reconcile(o *Owner, now time.Time, out *actors.Outbox) time
 	scaled := d.scaled(o)
 	if len(d.sets) == 1 {
 		d.newest().want = int(o.spec.Replicas)
-		replicaSet{}.reconcile(o, now, out)
+		replicaSet{deployed: true}.reconcile(o, now, out)
 		return time.Time{}
 	}
 	if scaled > 0 {
@@ -282,8 +282,9 @@ func (s *set) keep(o *Owner, now time.Time, out *actors.Outbox) {
 		}
 	}
 	if surplus := s.active - s.want; surplus > 0 {
-		pods := slices.DeleteFunc(o.sorted(), func(p *pod) bool { return p.set != s || !p.active() })
-		for _, p := range leastWanted(pods)[:surplus] {
+		related := o.sorted()
+		pods := slices.DeleteFunc(slices.Clone(related), func(p *pod) bool { return p.set != s || !p.active() })
+		for _, p := range leastWanted(pods, related, roughly(now))[:surplus] {
 			o.delete(p, replaced, out)
 		}
 	}

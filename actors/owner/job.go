@@ -45,7 +45,7 @@ func (j *job) reconcile(o *Owner, now time.Time, out *actors.Outbox) time.Time {
 		wanted = min(wanted, len(active)) // a queue that one of them found empty: no new ones
 	}
 	if surplus := len(active) - wanted; surplus > 0 {
-		for _, p := range leastWanted(active)[:surplus] {
+		for _, p := range leastWanted(active, nil, func(a, b time.Time) int { return b.Compare(a) })[:surplus] {
 			o.delete(p, "parallelism was lowered", out)
 			p.counted = true // no failure
 		}

@@ -189,23 +189,36 @@ func TestAScaleDownDeletesTheLeastWanted(t *testing.T) {
 		{"without a node", []edit{on("n1")}, nil},
 		{"pending", []edit{on("n1"), ready(0)}, []edit{on("n2")}},
 		{"not ready", []edit{on("n1"), ready(0)}, []edit{on("n2"), func(v *messages.OwnedPodViewed) { v.Phase = corev1.PodRunning }}},
-		{"ready for a shorter time", []edit{on("n1"), ready(time.Second)}, []edit{on("n2"), ready(2 * time.Second)}},
+		{"ready for less than half as long", []edit{on("n1"), ready(time.Second)}, []edit{on("n2"), ready(50 * time.Second)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for first := range 2 {
 				d := drive(t, "ReplicaSet", pods(2))
 				names := d.names()
 				d.becomes(names[first], c.wanted...).becomes(names[1-first], c.leastWanted...)
+				d.Advance(time.Minute)
 				require.Equal(t, []string{names[1-first]}, d.apply(pods(1)).deleted("scaled down"))
 				d.apply(pods(1)).Quiet()
 			}
 		})
 	}
-	t.Run("beside another one", func(t *testing.T) {
-		d := drive(t, "ReplicaSet", pods(3))
-		names := d.names()
-		d.becomes(names[0], on("n1"), ready(2)).becomes(names[1], on("n2"), ready(0)).becomes(names[2], on("n2"), ready(1))
-		require.Equal(t, []string{names[2]}, d.apply(pods(2)).deleted("scaled down"))
+	t.Run("beside another one of its Deployment", func(t *testing.T) {
+		for kind, want := range map[string]int{"Deployment": 2, "ReplicaSet": 0} {
+			d := drive(t, kind, pods(3))
+			names := d.names()
+			d.becomes(names[0], on("n1"), ready(58*time.Second)).becomes(names[1], on("n2"), ready(0)).becomes(names[2], on("n2"), ready(50*time.Second))
+			d.Advance(time.Minute)
+			require.Equal(t, []string{names[want]}, d.apply(pods(2)).deleted("scaled down"), kind)
+		}
+	})
+	t.Run("any of those that are ready for about as long", func(t *testing.T) {
+		for first := range 2 {
+			d := drive(t, "ReplicaSet", pods(2))
+			names := d.names()
+			d.becomes(names[first], on("n1"), ready(0)).becomes(names[1-first], on("n2"), ready(20*time.Second))
+			d.Advance(time.Minute)
+			require.Equal(t, []string{min(names[0], names[1])}, d.apply(pods(1)).deleted("scaled down"))
+		}
 	})
 	t.Run("and a scale-up makes no use of it", func(t *testing.T) {
 		d := drive(t, "ReplicaSet", pods(2))
