@@ -26,9 +26,10 @@ type Rules struct {
 	// Period is the time between two health passes, which are at Epoch and whole periods after it. --node-monitor-period. Zero: no passes.
 	Period time.Duration
 	Epoch  time.Time
-	// Lasts is how long after a pass zones are assessed: its writes take that long. Zones go on meanwhile.
-	Lasts  time.Duration
-	Limits nodelife.Limits
+	// Lasts is how long after a pass zones are assessed: its writes take that long. Zones go on meanwhile. Starts is the same for the first pass of
+	// controllers that restarted, where it is longer.
+	Lasts, Starts time.Duration
+	Limits        nodelife.Limits
 	// QPS and Burst limit the requests of the controller: a pass that finds many silent nodes lasts until it has written what it found. --kube-api-qps,
 	// --kube-api-burst. A QPS of 0 is no limit.
 	QPS   float64
@@ -51,9 +52,9 @@ type Lifecycle struct {
 	// due is the next pass; zero: none is needed. everyone: it goes to all nodes, for the controllers have restarted.
 	due      time.Time
 	everyone bool
-	// passing is set from a pass, which was at passed, until its end, when zones are assessed.
-	passing bool
-	passed  time.Time
+	// passing is set from a pass, which was at passed, until its end, when zones are assessed. first: it is that of controllers that restarted.
+	passing, first bool
+	passed         time.Time
 	// silent is how many nodes the last pass found to be silent.
 	silent int
 	// down: the controllers are.
@@ -199,7 +200,7 @@ func (l *Lifecycle) pass(now time.Time, out *actors.Outbox) {
 	}
 	l.passed, l.silent = now, 0
 	l.passing = len(to) > 0 || l.everyone || l.changed && l.since.Before(now)
-	l.due, l.everyone = time.Time{}, false
+	l.due, l.first, l.everyone = time.Time{}, l.everyone, false
 }
 
 // perSilent is how many requests the controller makes for a node that is silent, and for a pod there: the status of each and an Event about it, and a
@@ -208,11 +209,14 @@ const perSilent = 5
 
 // lasts is how long the pass takes that was last.
 func (l *Lifecycle) lasts() time.Duration {
-	waiting := perSilent*l.silent - l.rules.Burst
-	if l.rules.QPS <= 0 || waiting <= 0 {
-		return l.rules.Lasts
+	waiting, least := perSilent*l.silent-l.rules.Burst, l.rules.Lasts
+	if l.first {
+		least = max(least, l.rules.Starts)
 	}
-	return l.rules.Lasts + time.Duration(float64(waiting)/l.rules.QPS*float64(time.Second))
+	if l.rules.QPS <= 0 || waiting <= 0 {
+		return least
+	}
+	return least + time.Duration(float64(waiting)/l.rules.QPS*float64(time.Second))
 }
 
 // waitSince are the nodes that a pass goes to, by name.

@@ -297,6 +297,19 @@ func TestAPassThatLasts(t *testing.T) {
 	require.NotEmpty(t, n.Facts())
 }
 
+// TestTheFirstPassAfterARestartMayLastLonger than all that follow.
+func TestTheFirstPassAfterARestartMayLastLonger(t *testing.T) {
+	starting := kubernetes
+	starting.Lasts, starting.Starts = 20*time.Millisecond, 60*time.Millisecond
+	d := drive(t, starting)
+	d.Tell(waits(observed("a", "z", "Unknown")))
+	d.Advance(time.Second)
+	d.Tell(&messages.ControllersRestarted{}).Told(zoneAt("z"), &messages.ControllersRestarted{}).WakesIn(60 * time.Millisecond)
+	require.NotEmpty(t, d.Advance(60*time.Millisecond).Facts())
+	d.Tell(waits(observed("b", "z", "True"))).WakesIn(starting.Period - 60*time.Millisecond)
+	d.Advance(starting.Period - 60*time.Millisecond).WakesIn(20 * time.Millisecond)
+}
+
 // TestAPassOverManySilentNodesWaitsForTheClient: what is over the burst is written at its rate, and zones go on until it is.
 func TestAPassOverManySilentNodesWaitsForTheClient(t *testing.T) {
 	for burst, want := range map[int]time.Duration{30: 5 * time.Second, 130: 0, 129: 50 * time.Millisecond} {

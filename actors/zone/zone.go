@@ -19,9 +19,11 @@ import (
 type Rules struct {
 	// Rate is how many nodes a second get their taint at the start. --node-eviction-rate.
 	Rate float64
-	// Poll is how often the queue is looked at, counted from the instant Epoch. Zero: whenever there is a token.
-	Poll  time.Duration
-	Epoch time.Time
+	// Poll is how often the queue is looked at, counted from the instant Epoch, or from so long as Behind after a restart. Zero: whenever there is
+	// a token.
+	Poll   time.Duration
+	Epoch  time.Time
+	Behind time.Duration
 	// Write is how long it takes to taint a node: after that the same look goes on with the next one, where there is a token.
 	Write time.Duration
 	// Shuffled has chance, which follows from Seed, say which of the nodes that wait is next. Nodes that left come first.
@@ -75,7 +77,7 @@ func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
 	case *messages.ControllersStopped:
 		z.down = !m.Over
 	case *messages.ControllersRestarted:
-		z.renewed = true
+		z.renewed, z.rules.Epoch = true, now.Add(z.rules.Behind-z.rules.Poll)
 	case *messages.Woken:
 		z.work(now, out)
 	default:

@@ -100,6 +100,16 @@ func TestANodeThatLeftUsesUpAToken(t *testing.T) {
 	require.Len(t, tainted(d, 60), 3, "it is one of those that wait again")
 }
 
+// TestPollsCountFromARestart and so much later as the zone is behind.
+func TestPollsCountFromARestart(t *testing.T) {
+	r := rules()
+	r.Behind = 30 * time.Millisecond
+	d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+	d.Advance(250 * time.Millisecond)
+	d.Tell(append(queued("a", "b"), &messages.ControllersRestarted{})...).Quiet().WakesIn(30 * time.Millisecond)
+	d.Advance(30*time.Millisecond).Told(apiServer, &messages.TaintNode{Node: "a"}).WakesIn(time.Second)
+}
+
 // TestChanceSaysWhichNodeIsNext of those that wait, and every order comes.
 func TestChanceSaysWhichNodeIsNext(t *testing.T) {
 	orders := map[string]bool{}

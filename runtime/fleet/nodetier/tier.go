@@ -96,7 +96,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, t.scheduler)
 	s := t.settings
 	host[messages.ToNodeLifecycle](t, at(messages.KindNodeLifecycle, ""), nodelifecycle.New(nodelifecycle.Rules{
-		Period: s.NodeMonitorPeriod, Epoch: t.epoch, Lasts: t.passLasts(), QPS: s.KubeAPIQPS, Burst: s.KubeAPIBurst,
+		Period: s.NodeMonitorPeriod, Epoch: t.epoch, Lasts: t.passLasts(), Starts: t.firstPassLasts(), QPS: s.KubeAPIQPS, Burst: s.KubeAPIBurst,
 		Limits: nodelife.Limits{
 			Rate: s.NodeEvictionRate, SecondaryRate: s.SecondaryNodeEvictionRate, LargeCluster: s.LargeClusterSizeThreshold,
 			Threshold: float32(s.UnhealthyZoneThreshold),
@@ -213,6 +213,7 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 	if t.settings.NodeMonitorPeriod > 0 {
 		rules.Poll, rules.Write, rules.Epoch = poll, write, t.epoch.Add(poll/2)
 		rules.Shuffled, rules.Seed = true, t.seed
+		rules.Behind = poll/2 + time.Duration(draw.Hash(t.seed, string(name))%2)*write
 	}
 	a := at(messages.KindZone, string(name))
 	host[messages.ToZone](t, a, zone.New(name, rules))
@@ -235,6 +236,19 @@ func (t *Tier) passLasts() time.Duration {
 		return 0
 	}
 	return poll/2 + write<<(chance/4%6)
+}
+
+// firstPassLasts is how long the first pass of controllers that restarted takes: for three seeds in four so long that zones look at their queues
+// before they are assessed, some or all of them. Recorded, too: nearly every start beside disrupted zones taints a node.
+func (t *Tier) firstPassLasts() time.Duration {
+	switch draw.Hash(t.seed, "first health pass") % 4 {
+	case 0:
+		return 0
+	case 1:
+		return poll
+	default:
+		return poll/2 + write/2
+	}
 }
 
 // Settled ends the actors of what does not exist any more. The host calls it when an instant is settled.
