@@ -74,7 +74,7 @@ func all(t *testing.T) map[string]*recording {
 	files, err := filepath.Glob(filepath.Join(cmp.Or(*recordings, "testdata"), "*.json"))
 	require.NoError(t, err)
 	if *recordings == "" {
-		require.Len(t, files, 92)
+		require.Len(t, files, 99)
 	}
 	all := map[string]*recording{}
 	for _, file := range files {

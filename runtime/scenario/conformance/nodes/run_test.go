@@ -350,9 +350,12 @@ func (x *run) do(e *event) {
 		tier.DeletePod(x.pod(e.Pod), e.Grace)
 	case "scale":
 		require.NoError(x.t, x.world.Scale(api.Key{APIVersion: "apps/v1", Kind: e.Kind, Namespace: metav1.NamespaceDefault, Name: e.Name}, e.Replicas))
-	case "restartControllerManager", "startControllerManager":
+	case "restartControllerManager":
 		x.settle(x.world.Now())
-		x.world.Restart()
+		x.world.StopControllers()
+		x.startControllers()
+	case "startControllerManager":
+		x.startControllers()
 	case "stopControllerManager":
 		x.settle(x.world.Now())
 		x.world.StopControllers()
@@ -367,6 +370,12 @@ func (x *run) do(e *event) {
 	default:
 		require.Fail(x.t, "unknown action "+e.Action)
 	}
+}
+
+// startControllers starts the controllers, which takes them some tenths of a second.
+func (x *run) startControllers() {
+	x.until(x.world.Now().Add(time.Duration(x.draw("controllers")) * 2 * time.Millisecond))
+	x.world.Restart()
 }
 
 // register has a kubelet register its node, and post its status. A silent one says nothing of Ready, and no more.
