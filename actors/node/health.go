@@ -39,6 +39,9 @@ func (n *Node) restarted(now time.Time, h heard, out *actors.Outbox) {
 		return
 	}
 	n.fresh = now
+	if n.rules.AtPasses && !h.strip {
+		n.disrupted = false // until the first pass has found it again
+	}
 	if !n.rules.KeepTaintsOverRestart {
 		n.strips = "the controllers restarted"
 		n.dequeue(out)

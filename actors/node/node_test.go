@@ -468,6 +468,22 @@ func TestALabelTakesANodeOutOfTheCounts(t *testing.T) {
 		Told(lifecycle, &messages.NodeObserved{Node: self, Ready: "True"})
 }
 
+// TestARestartForgetsFullDisruption until the first pass has found it again: the node waits meanwhile.
+func TestARestartForgetsFullDisruption(t *testing.T) {
+	for _, disrupted := range []bool{false, true} {
+		d := drive(t, kubernetes)
+		d.Tell(silent(0), stored("Unknown", unreachable+":NoSchedule"))
+		d.Tell(pass, &messages.NodesDisrupted{})
+		d.Advance(time.Second)
+		d.Tell(pass).Told(zoneAt("a"))
+		if again := []messages.ToNode{&messages.ControllersRestarted{}, pass}; disrupted {
+			d.Tell(append(again, &messages.NodesDisrupted{})...).Told(zoneAt("a"))
+		} else {
+			d.Tell(again...).Told(zoneAt("a"), queued(1))
+		}
+	}
+}
+
 // TestFullDisruption takes all failure taints off. When it is over, nodes that are Unknown are queued immediately, others have fresh grace.
 func TestFullDisruption(t *testing.T) {
 	for _, r := range both {
