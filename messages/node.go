@@ -127,9 +127,14 @@ type NodeLeft struct{ Node NodeName }
 // ZoneRateSet sets how many nodes of the zone a second get their taint; zero: none. From: node lifecycle. To: zone.
 type ZoneRateSet struct{ Rate float64 }
 
+// ZoneSlowed says that a health pass has more requests to make than the client of the controllers permits, behind which those of taints wait.
+// Over: no longer. From: node lifecycle. To: zone.
+type ZoneSlowed struct{ Over bool }
+
 func (*NodeQueued) toZone()           {}
 func (*NodeDequeued) toZone()         {}
 func (*NodeLeft) toZone()             {}
+func (*ZoneSlowed) toZone()           {}
 func (*ZoneRateSet) toZone()          {}
 func (*ControllersStopped) toZone()   {}
 func (*ControllersRestarted) toZone() {}

@@ -55,8 +55,9 @@ type Lifecycle struct {
 	// passing is set from a pass, which was at passed, until its end, when zones are assessed. first: it is that of controllers that restarted.
 	passing, first bool
 	passed         time.Time
-	// silent is how many nodes the last pass found to be silent.
+	// silent is how many nodes the last pass found to be silent. slow: that are so many that zones wait for it.
 	silent int
+	slow   bool
 	// down: the controllers are.
 	down bool
 }
@@ -106,6 +107,9 @@ func (l *Lifecycle) observed(now time.Time, m *messages.NodeObserved, out *actor
 	}
 	if l.passing && known && m.Ready == corev1.ConditionUnknown && before.Ready != m.Ready {
 		l.silent++
+		if l.backlog() > 0 && !l.slow {
+			l.slowed(true, out)
+		}
 	}
 	if l.count(&before, -1); m.Gone {
 		delete(l.nodes, m.Node)
@@ -176,6 +180,9 @@ func (l *Lifecycle) woken(now time.Time, out *actors.Outbox) {
 	case l.passing && now.Before(l.passed.Add(l.lasts())): // it heard of a node meanwhile
 	case l.passing:
 		l.passing = false
+		if l.slow {
+			l.slowed(false, out)
+		}
 		l.assess(out)
 	case l.rules.Period > 0:
 		l.pass(now, out)
@@ -209,14 +216,27 @@ const perSilent = 5
 
 // lasts is how long the pass takes that was last.
 func (l *Lifecycle) lasts() time.Duration {
-	waiting, least := perSilent*l.silent-l.rules.Burst, l.rules.Lasts
 	if l.first {
-		least = max(least, l.rules.Starts)
+		return max(l.rules.Lasts, l.rules.Starts) + l.backlog()
 	}
+	return l.rules.Lasts + l.backlog()
+}
+
+// backlog is how long the requests of the last pass wait for the limit of the client.
+func (l *Lifecycle) backlog() time.Duration {
+	waiting := perSilent*l.silent - l.rules.Burst
 	if l.rules.QPS <= 0 || waiting <= 0 {
-		return least
+		return 0
 	}
-	return least + time.Duration(float64(waiting)/l.rules.QPS*float64(time.Second))
+	return time.Duration(float64(waiting) / l.rules.QPS * float64(time.Second))
+}
+
+// slowed tells all zones that their requests wait behind those of the pass, or no longer.
+func (l *Lifecycle) slowed(slow bool, out *actors.Outbox) {
+	l.slow = slow
+	for _, name := range slices.Sorted(maps.Keys(l.zones)) {
+		out.TellZone(name, &messages.ZoneSlowed{Over: !slow})
+	}
 }
 
 // waitSince are the nodes that a pass goes to, by name.

@@ -330,8 +330,9 @@ func TestAPassOverManySilentNodesWaitsForTheClient(t *testing.T) {
 		n.Advance(0).Quiet()
 		n.Advance(time.Minute)
 		if want > 0 {
+			n.Told(zoneAt("z"), &messages.ZoneSlowed{})
 			require.Empty(t, n.Facts(), want)
-			n.Advance(want)
+			n.Advance(want).Told(zoneAt("z"), &messages.ZoneSlowed{Over: true}, rate(limited.Limits.RateOf(nodelife.PartialDisruption, 40)))
 		}
 		n.Recorded(state("z", nodelife.PartialDisruption, 14, 26, 0.5))
 	}

@@ -110,6 +110,18 @@ func TestPollsCountFromARestart(t *testing.T) {
 	d.Advance(30*time.Millisecond).Told(apiServer, &messages.TaintNode{Node: "a"}).WakesIn(time.Second)
 }
 
+// TestTaintsWaitBehindALongPass: the first for long, and each later one for a while, as long as it goes on.
+func TestTaintsWaitBehindALongPass(t *testing.T) {
+	r := rules()
+	r.Rate, r.Poll = 10, 50*time.Millisecond
+	d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+	d.Tell(&messages.ZoneSlowed{})
+	require.Len(t, d.Tell(queued("a", "b", "c", "d", "e")...).Mail(), 1, "the first request waits for none")
+	require.Equal(t, []float64{2.5, 2.7}, tainted(d, 2.8))
+	d.Tell(&messages.ZoneSlowed{Over: true})
+	require.Equal(t, []float64{2.9, 3}, tainted(d, 4))
+}
+
 // TestChanceSaysWhichNodeIsNext of those that wait, and every order comes.
 func TestChanceSaysWhichNodeIsNext(t *testing.T) {
 	orders := map[string]bool{}
