@@ -232,7 +232,11 @@ func (s *Server) cordon(name messages.NodeName, o *corev1.Node, unschedulable bo
 	o.Spec.Unschedulable = unschedulable
 }
 
-// reportNode takes over conditions of a node. When it is no longer Ready, its pods are not; its kubelet reports them when it is.
+// byKubelet is who reports conditions as a kubelet.
+const byKubelet = "kubelet"
+
+// reportNode takes over conditions of a node. When the lifecycle finds that it is no longer Ready, its pods are not; its kubelet reports them when it
+// is. Of a node that its kubelet reports as not Ready the pods stay as they are.
 func (s *Server) reportNode(now time.Time, m *messages.ReportNode, out *actors.Outbox) {
 	n := s.nodes[m.Node]
 	if n == nil {
@@ -244,7 +248,7 @@ func (s *Server) reportNode(now time.Time, m *messages.ReportNode, out *actors.O
 	for _, c := range m.Conditions {
 		s.setCondition(now, o, c, m, out)
 	}
-	if was == corev1.ConditionTrue && nodelife.Ready(o.Status.Conditions) != corev1.ConditionTrue {
+	if m.By != byKubelet && was == corev1.ConditionTrue && nodelife.Ready(o.Status.Conditions) != corev1.ConditionTrue {
 		s.unready(now, n, out)
 	}
 	s.changes.node(m.Node)
@@ -259,7 +263,7 @@ func (s *Server) setCondition(now time.Time, o *corev1.Node, c corev1.NodeCondit
 	}
 	had := &o.Status.Conditions[i]
 	c.LastTransitionTime, c.LastHeartbeatTime = had.LastTransitionTime, had.LastHeartbeatTime
-	if m.By == "kubelet" {
+	if m.By == byKubelet {
 		c.LastHeartbeatTime = metav1.Time{Time: now}
 	}
 	if had.Status != c.Status {

@@ -123,7 +123,7 @@ func place(m messages.ToAPIServer) placed {
 	case *messages.CreateNode:
 		p.stage, p.name = 1, string(m.Node)
 	case *messages.ReportNode:
-		if p.stage, p.name = 2, string(m.Node); m.By == "kubelet" { // it knows better
+		if p.stage, p.name = 2, string(m.Node); m.By == byKubelet { // it knows better
 			p.stage = 3
 		}
 	case *messages.ChangeTaints:

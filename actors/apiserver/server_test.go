@@ -261,6 +261,20 @@ func TestControllersThatStartAreToldOfAll(t *testing.T) {
 	require.NotContains(t, d.mail(), "owner/daemonset/d/log: NodeViewed")
 }
 
+// The pods of a silent node are not ready; of one that its kubelet reports as not Ready they stay as they are. Recordings c11, c17, r09, z23, z29.
+func TestPodsAreNotReadyWhereTheirNodeIsSilent(t *testing.T) {
+	for by, want := range map[string]int{"kubelet": 0, "node lifecycle": 1} {
+		d := running(t, apiserver.Rules{})
+		report := func(by string, status corev1.ConditionStatus) {
+			d.Tell(&messages.ReportNode{Node: "n1", By: by, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}})
+		}
+		d.Tell(&messages.PodReported{Pod: "d/p", UID: "1", Phase: corev1.PodRunning, Ready: true})
+		report("kubelet", corev1.ConditionTrue)
+		report(by, corev1.ConditionUnknown)
+		require.Len(t, actorstest.FactsOf[*messages.PodPhaseChanged](d.Facts()), want, by)
+	}
+}
+
 // Whatever the order in which the requests of an instant arrive, the objects are the same, and so are the facts.
 func TestTheOrderOfArrivalChangesNothing(t *testing.T) {
 	requests := []messages.ToAPIServer{

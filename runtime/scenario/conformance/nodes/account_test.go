@@ -36,8 +36,9 @@ type life struct {
 	why string
 	// unschedulable is set where the scheduler found no node for it at least once.
 	unschedulable bool
-	// phase is the last that was seen.
+	// phase is the last that was seen, with whether the pod was ready.
 	phase string
+	ready bool
 }
 
 // state is what something was like from an instant on; history is states of which no two neighbours are the same.
@@ -74,7 +75,9 @@ func (l *life) kindOf(class func(string) string) string {
 		parts = append(parts, "once unschedulable")
 	}
 	if l.gone == never {
-		parts = append(parts, l.phase)
+		if parts = append(parts, l.phase); l.ready {
+			parts = append(parts, "and ready")
+		}
 	}
 	return strings.Join(parts, " ")
 }

@@ -117,6 +117,10 @@ func TestDifferencesAreSeen(t *testing.T) {
 		"a taint on another node":    func(a *account) { a.nodes["n1"], a.nodes["n2"] = a.nodes["n2"], a.nodes["n1"] },
 		"an input that was refused":  func(a *account) { a.refused = append(a.refused, refusal{1, "x"}) },
 		"a pod that was not started": func(a *account) { evicted(a).running = never },
+		"one that is ready in the end": func(a *account) {
+			i := slices.IndexFunc(a.pods, func(l life) bool { return l.gone == never })
+			a.pods[i].ready = !a.pods[i].ready
+		},
 	} {
 		other := *r
 		recorded := other.account()

@@ -71,7 +71,7 @@ func follow(pods map[string]*life, order *[]string, s *sighting) {
 		l.why = s.DisruptionTarget
 	}
 	if s.Phase != "" {
-		l.phase = s.Phase
+		l.phase, l.ready = s.Phase, s.Ready
 	}
 }
 

@@ -481,7 +481,7 @@ func (x *run) account() *account {
 				lives[id].bound, lives[id].node = at, string(c.Node)
 			}
 			if initial := x.initial(c.Pod); initial != nil && !e.At.After(x.begins) && initial.Phase == "Running" {
-				lives[id].running, lives[id].phase = at, "Running"
+				lives[id].running, lives[id].phase, lives[id].ready = at, "Running", initial.Ready
 			}
 		}
 		lives[current[f.AboutPod()]].follow(at, e.Fact)
@@ -513,6 +513,7 @@ func (l *life) follow(at float64, f messages.Fact) {
 	case *messages.PodUnschedulable:
 		l.unschedulable = true
 	case *messages.PodPhaseChanged:
+		l.ready = f.Ready
 		if l.phase = string(f.Phase); l.phase == "Running" && l.running == never {
 			l.running = at
 		}
