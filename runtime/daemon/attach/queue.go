@@ -153,8 +153,14 @@ func (k *queue) tell(s *sending, outcome string, err error) {
 	case outcome == outcomeGone:
 		k.decider.answerEviction(&s.request, &messages.PodEvictionAnswered{Gone: true})
 	default:
-		k.decider.answerEviction(&s.request, &messages.PodEvictionAnswered{Error: err.Error(), Later: outcome == outcomeBlocked})
+		k.decider.answerEviction(&s.request, &messages.PodEvictionAnswered{Error: err.Error(), Detail: budgetOf(err), Later: outcome == outcomeBlocked})
 	}
+}
+
+// budgetOf is which PodDisruptionBudget refuses an eviction and what it lacks, in the server's words; empty: none does.
+func budgetOf(err error) string {
+	cause, _ := apierrors.StatusCause(err, policyv1.DisruptionBudgetCause)
+	return cause.Message
 }
 
 // outcomeOf says what an answer means for the request.

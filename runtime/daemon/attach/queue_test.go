@@ -35,6 +35,8 @@ type cluster struct {
 	writes []string
 	refuse func(*request) error
 	kinds  []string
+	// blocked are the evictions that a budget held back, as they were told of.
+	blocked []*messages.PodEvictionBlocked
 }
 
 func newCluster(t *testing.T, overrides ...config.Override) *cluster {
@@ -52,9 +54,15 @@ func (c *cluster) restart() {
 	if c.queue != nil {
 		c.queue.decider.close()
 	}
-	c.queue = newQueue(newDecider(&c.settings, false, func(_ time.Time, f messages.Fact) { c.kinds = append(c.kinds, f.Kind()) }),
-		func(messages.APIVerb, string, time.Duration) {})
+	c.queue = newQueue(newDecider(&c.settings, false, c.hear), func(messages.APIVerb, string, time.Duration) {})
 	c.tainted()
+}
+
+func (c *cluster) hear(_ time.Time, f messages.Fact) {
+	c.kinds = append(c.kinds, f.Kind())
+	if b, is := f.(*messages.PodEvictionBlocked); is {
+		c.blocked = append(c.blocked, b)
+	}
 }
 
 func (c *cluster) tainted(keys ...string) {
@@ -356,7 +364,7 @@ func TestABudgetIsAskedAgainUntilItAllows(t *testing.T) {
 	c.tainted("k")
 	blocked := throttled(0)
 	blocked.ErrStatus.Message = "Cannot evict pod as it would violate the pod's disruption budget."
-	blocked.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "needs 2"}}
+	blocked.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget b needs 2 healthy pods and has 2 currently"}}
 	c.refuse = func(r *request) error {
 		require.Equal(t, messages.VerbEvict, r.Verb)
 		if c.now.Before(start.Add(12 * time.Second)) {
@@ -367,6 +375,9 @@ func TestABudgetIsAskedAgainUntilItAllows(t *testing.T) {
 	c.until(60)
 	require.Equal(t, []string{"15s evict d/a"}, c.writes)
 	require.Equal(t, []string{"EvictionBlocked", "Evicted"}, []string{c.kinds[0][3:], c.kinds[1][3:]})
+	require.Equal(t, []*messages.PodEvictionBlocked{{
+		Pod: "d/a", Node: "n1", By: "taint", Error: blocked.ErrStatus.Message, Detail: blocked.ErrStatus.Details.Causes[0].Message,
+	}}, c.blocked, "told once, with the budget and what it lacks")
 	require.Equal(t, first, c.queue.window.Size(), "a budget says nothing of the load of the server")
 }
 
