@@ -26,10 +26,10 @@ func attachCommand() *cobra.Command {
 // attaching is an attach command: its flags.
 type attaching struct {
 	editing
-	namespace, scheduler string
-	beside               wordFlag
-	output               wordFlag
-	objects              bool
+	namespace string
+	beside    wordFlag
+	output    wordFlag
+	objects   bool
 	// steps are what was done.
 	steps []*install.Step
 }
@@ -73,13 +73,11 @@ It is server-side apply, so it may be repeated, and leaves what others added. It
 ` + attachExitCodes,
 		Example: `  leeward attach install shadow
   leeward attach install act --dry-run=server
-  leeward attach install act --scheduler-name canary
   leeward attach install shadow --beside karmada --dry-run=client -o yaml > shadow.yaml`,
 		ValidArgs: roles, Args: oneRole,
 		RunE: a.install,
 	}
 	a.add(c)
-	c.Flags().StringVar(&a.scheduler, "scheduler-name", "", "with act: a --scheduler-name of leewardd beside leeward and default-scheduler, for its Lease")
 	c.Flags().VarP(&a.output, "output", "o", "text, json or yaml")
 	complete(c, "output", a.output.choices)
 	return c
@@ -115,14 +113,8 @@ func oneRole(c *cobra.Command, args []string) error {
 
 // prepare checks the flags, connects, and says what the server is, unless nothing has to be asked.
 func (a *attaching) prepare(c *cobra.Command, offline bool) error {
-	var problems []error
-	for _, name := range []struct{ flag, value string }{{"namespace", a.namespace}, {"scheduler-name", a.scheduler}} {
-		if wrong := validation.IsDNS1123Label(name.value); len(wrong) > 0 && (name.value != "" || name.flag == "namespace") {
-			problems = append(problems, fmt.Errorf("--%s: %q: %s", name.flag, name.value, wrong[0]))
-		}
-	}
-	if len(problems) > 0 {
-		return misused(c, errors.Join(problems...))
+	if wrong := validation.IsDNS1123Label(a.namespace); len(wrong) > 0 {
+		return misused(c, fmt.Errorf("--namespace: %q: %s", a.namespace, wrong[0]))
 	}
 	if offline && a.beside.word != "" {
 		return nil
@@ -143,7 +135,7 @@ func (a *attaching) install(c *cobra.Command, args []string) error {
 	if err := a.prepare(c, offline); err != nil {
 		return err
 	}
-	choice := install.Choice{Role: install.Role(args[0]), Server: install.Server(a.beside.word), Namespace: a.namespace, Scheduler: a.scheduler}
+	choice := install.Choice{Role: install.Role(args[0]), Server: install.Server(a.beside.word), Namespace: a.namespace}
 	manifests, err := choice.Manifests()
 	if err != nil {
 		return misused(c, err)

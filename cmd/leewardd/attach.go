@@ -35,7 +35,7 @@ type attaching struct {
 	// attach is the kubeconfig of that server, or inCluster; empty: the daemon serves its own API.
 	attach          string
 	act             []string
-	schedulerName   string
+	schedulerNames  []string
 	attachNamespace string
 	attachAddress   string
 	comparisons     string
@@ -69,7 +69,7 @@ var actsAs = append(append([]string{}, together...), actsAsGracefulEviction, act
 func (o *attaching) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.attach, "attach", "", "kubeconfig of the API server of Karmada or of a Kubernetes cluster to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
 	set.StringSliceVar(&o.act, "act", nil, "with --attach, what to act as: of a Kubernetes cluster "+actsOnNodes+"; of Karmada "+strings.Join(together, ",")+", and if wanted "+actsAsGracefulEviction+" and "+actsAsApplicationFailover)
-	set.StringVar(&o.schedulerName, "scheduler-name", "leeward", "with --act beside Karmada, the schedulerName of the bindings to act on; "+api.DefaultScheduler+" also means those that name none, where no karmada-scheduler runs")
+	set.StringSliceVar(&o.schedulerNames, "scheduler-name", []string{"leeward"}, "with --act beside Karmada, the schedulerName of the bindings to act on, or some; "+api.DefaultScheduler+" also means those that name none, where no karmada-scheduler runs")
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
 	set.BoolVar(&o.zoneRates, "attach-zone-rates", false, "beside a Kubernetes cluster, begin evictions node by node in each zone, by nodeEvictionRate, secondaryNodeEvictionRate, largeClusterSizeThreshold and unhealthyZoneThreshold")
@@ -120,8 +120,13 @@ func (o *options) validateAct() (problems []error) {
 		problems = append(problems, fmt.Errorf("act: %s must be named, too: an eviction starts with its destination, in one write",
 			strings.Join(lacks, ", ")))
 	}
-	if wrong := validation.IsDNS1123Label(o.schedulerName); len(wrong) > 0 {
-		problems = append(problems, fmt.Errorf("schedulerName: %q: %s", o.schedulerName, strings.Join(wrong, "; ")))
+	for _, name := range o.schedulerNames {
+		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
+			problems = append(problems, fmt.Errorf("schedulerName: %q: %s", name, strings.Join(wrong, "; ")))
+		}
+	}
+	if len(o.schedulerNames) == 0 {
+		problems = append(problems, errors.New("schedulerName: it must not be empty"))
 	}
 	return problems
 }
@@ -207,7 +212,7 @@ func (d *attached) besideKarmada(c *configuration, server *rest.Config) (beside,
 		return nil, err
 	}
 	config.Act = &karmada.Acting{
-		Scheduler: c.schedulerName, GracefulEviction: slices.Contains(c.act, actsAsGracefulEviction), ApplicationFailover: slices.Contains(c.act, actsAsApplicationFailover),
+		Schedulers: c.schedulerNames, GracefulEviction: slices.Contains(c.act, actsAsGracefulEviction), ApplicationFailover: slices.Contains(c.act, actsAsApplicationFailover),
 		Namespace: c.attachNamespace, Timing: c.election, Identity: identity,
 	}
 	return karmada.New(config)

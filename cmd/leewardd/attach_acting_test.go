@@ -70,7 +70,7 @@ func newActingPlane(t *testing.T) *otherPlane {
 // install installs what acting needs, and says what was done to each object.
 func (o *otherPlane) install() (did []string) {
 	o.t.Helper()
-	choice := install.Choice{Role: install.Act, Server: install.Karmada, Namespace: install.DefaultNamespace, Scheduler: "canary"}
+	choice := install.Choice{Role: install.Act, Server: install.Karmada, Namespace: install.DefaultNamespace}
 	all, err := choice.Manifests()
 	require.NoError(o.t, err)
 	i := install.Installation{Client: o.objects, Tell: func(s *install.Step) error {
@@ -104,7 +104,7 @@ func TestCutOverOnePolicyAndRollBack(t *testing.T) {
 	})
 	a.answers(t, "/metrics", `leeward_attach_mode{mode="acting"} 1`)
 	done, err := o.uninstall()
-	require.ErrorContains(t, err, "acts by the Lease leeward-system/leewardd-karmada-leeward: stop it first")
+	require.ErrorContains(t, err, "acts by the Lease leeward-system/leewardd-karmada: stop it first")
 	require.Empty(t, done)
 	a.answers(t, "/metrics", `leeward_attach_requests_total{outcome="served",verb="patch"}`)
 	o.work("web", "m3")

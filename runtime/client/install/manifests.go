@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -62,8 +61,6 @@ func filesOf(r Role, at Server) []string {
 const (
 	// DefaultNamespace is that of the service account and of the Lease. Source: leewardd --attach-namespace.
 	DefaultNamespace = "leeward-system"
-	// leases is what the names of the Leases begin with by which one of several daemons acts beside Karmada; a scheduler name follows.
-	leases = "leewardd-karmada-"
 	// LabelManaged says, with its value, that an object was made here.
 	LabelManaged = "app.kubernetes.io/managed-by"
 	// Manager is that value, and the field manager of what is applied.
@@ -74,9 +71,8 @@ const (
 type Choice struct {
 	Role   Role
 	Server Server
-	// Namespace is in place of DefaultNamespace, Scheduler is a schedulerName that a daemon acts for beside leeward and default-scheduler;
-	// empty: none.
-	Namespace, Scheduler string
+	// Namespace is in place of DefaultNamespace.
+	Namespace string
 }
 
 // Manifests are the objects that a daemon needs, in the order in which they are applied.
@@ -105,7 +101,7 @@ func (c *Choice) Manifests() ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// adapt has a manifest be of the namespace and the schedulerName that are meant.
+// adapt has a manifest be of the namespace that is meant.
 func (c *Choice) adapt(o *unstructured.Unstructured) {
 	labels := o.GetLabels()
 	if labels == nil {
@@ -119,24 +115,8 @@ func (c *Choice) adapt(o *unstructured.Unstructured) {
 	if o.GetKind() == catalog.Namespaces.Kind.Kind {
 		o.SetName(c.Namespace)
 	}
-	for _, s := range itemsOf(o, "subjects") {
-		s["namespace"] = c.Namespace
+	subjects, _ := o.Object["subjects"].([]any)
+	for _, s := range subjects {
+		s.(map[string]any)["namespace"] = c.Namespace
 	}
-	for _, rule := range itemsOf(o, "rules") {
-		names, _, _ := unstructured.NestedStringSlice(rule, "resourceNames")
-		if more := leases + c.Scheduler; c.Scheduler != "" && slices.Contains(names, leases+"leeward") && !slices.Contains(names, more) {
-			rule["resourceNames"] = append(rule["resourceNames"].([]any), more)
-		}
-	}
-}
-
-// itemsOf are the objects of a list of an object.
-func itemsOf(o *unstructured.Unstructured, field string) (all []map[string]any) {
-	list, _ := o.Object[field].([]any)
-	for _, item := range list {
-		if m, is := item.(map[string]any); is {
-			all = append(all, m)
-		}
-	}
-	return all
 }

@@ -24,8 +24,8 @@ import (
 
 // Acting is what a daemon does in place of Karmada's controllers: it schedules, and evicts for taints.
 type Acting struct {
-	// Scheduler is the schedulerName of the bindings that it acts on; api.DefaultScheduler also means those that name none.
-	Scheduler string
+	// Schedulers are the schedulerNames of the bindings that it acts on; api.DefaultScheduler also means those that name none.
+	Schedulers []string
 	// GracefulEviction has it act as the graceful eviction controller, too, and ApplicationFailover as the application failover controllers.
 	GracefulEviction, ApplicationFailover bool
 	// Namespace has the Lease by which one of several daemons acts, Timing says how long one that is gone is waited for, and Identity names
@@ -34,8 +34,8 @@ type Acting struct {
 	Timing              election.Timing
 }
 
-// LeaseName is that of the Lease by which one of several Leewards acts on the bindings of a scheduler name.
-func (a *Acting) LeaseName() string { return "leewardd-karmada-" + a.Scheduler }
+// LeaseName is that of the Lease by which one of several Leewards acts, whatever their scheduler names: rates and breakers count for the fleet.
+const LeaseName = "leewardd-karmada"
 
 // Validate reports what the machines cannot act with beside Karmada.
 func Validate(s *messages.Settings) []error {
@@ -53,7 +53,7 @@ func (a *Attachment) roles(acts bool) *roles {
 	case !acts:
 		return &roles{graceful: true, applications: true} // all is compared
 	}
-	return &roles{scheduler: a.config.Act.Scheduler, graceful: a.config.Act.GracefulEviction, applications: a.config.Act.ApplicationFailover}
+	return &roles{schedulers: a.config.Act.Schedulers, graceful: a.config.Act.GracefulEviction, applications: a.config.Act.ApplicationFailover}
 }
 
 // campaign acts whenever this process leads. Once another controller acts, too, it steps back to shadow for good.
@@ -65,7 +65,7 @@ func (a *Attachment) campaign(ctx context.Context, i *inbox) error {
 	client := rest.CopyConfig(a.config.Client)
 	client.UserAgent, client.QPS = userAgent, -1
 	candidate := &writing.Candidate{
-		Client: client, Namespace: a.config.Act.Namespace, Name: a.config.Act.LeaseName(), Identity: a.config.Act.Identity,
+		Client: client, Namespace: a.config.Act.Namespace, Name: LeaseName, Identity: a.config.Act.Identity,
 		Timing: a.config.Act.Timing, Clock: a.config.Clock, Log: a.config.Log,
 	}
 	a.standby.Store(true)
@@ -115,7 +115,7 @@ func (a *Attachment) alone(ctx context.Context, objects map[api.Key]api.Object) 
 	if r := rivalAmong(a.roles(true), objects, a.config.Clock.Now()); r != nil {
 		return r
 	}
-	if a.config.Act.Scheduler != api.DefaultScheduler {
+	if !slices.Contains(a.config.Act.Schedulers, api.DefaultScheduler) {
 		return nil
 	}
 	r, err := (&leaseholder{rest: a.rest, clock: a.config.Clock}).look(ctx)
@@ -131,7 +131,7 @@ func (d *deciding) lead(ctx context.Context, l *writing.Lease) error {
 		return err
 	}
 	d.config.Metrics.Mode(telemetry.Acting)
-	d.config.Log.Info().Str("schedulerName", d.config.Act.Scheduler).Msg("this daemon acts")
+	d.config.Log.Info().Strs("schedulerNames", d.config.Act.Schedulers).Msg("this daemon acts")
 	d.acting.begin(ctx, l)
 	return nil
 }
@@ -185,7 +185,7 @@ func (a *acting) begin(ctx context.Context, l *writing.Lease) {
 		a.say(h, true)
 	}
 	a.ahead, a.unsaid = ahead{}, nil
-	if a.config.Act.Scheduler == api.DefaultScheduler {
+	if slices.Contains(a.config.Act.Schedulers, api.DefaultScheduler) {
 		a.sending.Go(func() { a.watchScheduler(ctx) })
 	}
 }

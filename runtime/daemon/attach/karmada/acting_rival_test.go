@@ -2,6 +2,7 @@ package karmada
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,4 +262,32 @@ func TestGracefulEvictionMayRemainKarmadas(t *testing.T) {
 	s.until("m1:2 m3:2")
 	require.NoError(t, a.Ready())
 	require.NotContains(t, a.log.String(), "others wrote")
+}
+
+// TestOneDaemonActsForSeveralSchedulerNames: a policy that was cut over by its name stays so when the fleet is.
+func TestOneDaemonActsForSeveralSchedulerNames(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, opted, "web", "db")
+	s.server.Change(karmadas, ofBinding+"db-deployment", func(o *unstructured.Unstructured) {
+		unstructured.RemoveNestedField(o.Object, "spec", "schedulerName")
+	})
+	a := s.acts(opted + ",default-scheduler").leads()
+	s.taint("m2", "failed")
+	s.until("m1:2 m3:2")
+	require.NoError(t, a.Ready())
+}
+
+// TestOfDaemonsWithOtherSchedulerNamesOneActs: what rates, breakers and the Governor count is one for the fleet.
+func TestOfDaemonsWithOtherSchedulerNamesOneActs(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "", "web")
+	first := s.acts(opted).leads()
+	second := s.acts("default-scheduler")
+	require.Eventually(t, func() bool { return strings.Contains(second.log.String(), `"message":"leader"`) }, 20*time.Second, time.Millisecond)
+	s.taint("m2", "failed")
+	first.rounds()
+	require.Equal(t, "m1:2 m2:2", strings.TrimSuffix(s.is("web"), " ?"))
+	first.stop()
+	second.leads()
+	s.until("m1:2 m3:2")
 }

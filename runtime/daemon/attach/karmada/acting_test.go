@@ -45,7 +45,7 @@ type stage struct {
 
 const (
 	opted     = "leeward"
-	ownLease  = "/apis/coordination.k8s.io/v1/namespaces/leeward-system/leases/leewardd-karmada-"
+	ownLease  = "/apis/coordination.k8s.io/v1/namespaces/leeward-system/leases/leewardd-karmada"
 	karmadas  = "karmada-controller-manager"
 	ofBinding = "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/"
 )
@@ -321,8 +321,8 @@ func (f *faults) count() int {
 	return len(f.writes)
 }
 
-// acts starts a daemon that acts.
-func (s *stage) acts(schedulerName string, change ...func(*Config, *faults)) *actor {
+// acts starts a daemon that acts, of scheduler names with commas in between.
+func (s *stage) acts(schedulerNames string, change ...func(*Config, *faults)) *actor {
 	s.t.Helper()
 	settings, problems := config.Resolve("leeward", nil)
 	require.Empty(s.t, problems)
@@ -333,7 +333,7 @@ func (s *stage) acts(schedulerName string, change ...func(*Config, *faults)) *ac
 		}},
 		Settings: settings, Clock: s.clock, Log: zerolog.New(&a.log), Metrics: a.metrics, Compared: func(*shadow.Comparison) {},
 		Act: &Acting{
-			Scheduler: schedulerName, GracefulEviction: true, ApplicationFailover: true, Namespace: "leeward-system", Identity: fmt.Sprintf("a%p", a),
+			Schedulers: strings.Split(schedulerNames, ","), GracefulEviction: true, ApplicationFailover: true, Namespace: "leeward-system", Identity: fmt.Sprintf("a%p", a),
 			Timing: election.Timing{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 20 * time.Millisecond},
 		},
 	}

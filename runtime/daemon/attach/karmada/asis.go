@@ -19,15 +19,15 @@ import (
 // and of bindings all that Karmada's detector writes. Nothing is hidden from its machines but the answers about bindings that it does
 // not act on.
 type roles struct {
-	// scheduler is the schedulerName of the bindings that it acts on; empty: none.
-	scheduler string
+	// schedulers are the schedulerNames of the bindings that it acts on.
+	schedulers []string
 	// graceful has it end graceful evictions, applications decide application failovers of them.
 	graceful, applications bool
 }
 
 // acts reports whether the twin's decisions on a binding are written.
 func (t *twin) acts(b *store.Binding) bool {
-	return t.roles != nil && t.roles.scheduler != "" && b != nil && cmp.Or(b.Spec.SchedulerName, api.DefaultScheduler) == t.roles.scheduler
+	return t.roles != nil && b != nil && slices.Contains(t.roles.schedulers, cmp.Or(b.Spec.SchedulerName, api.DefaultScheduler))
 }
 
 // actsOn is acts of a binding by its name.

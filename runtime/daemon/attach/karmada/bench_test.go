@@ -72,7 +72,7 @@ func BenchmarkTakeOver(b *testing.B) {
 	for b.Loop() {
 		a, err := New(Config{
 			Client: &rest.Config{Host: "http://127.0.0.1:1"}, Settings: settings, Clock: clock.New(), Log: zerolog.Nop(), Metrics: telemetry.NewAttached(build.Build{}),
-			Compared: func(*shadow.Comparison) {}, Act: &Acting{Scheduler: opted, GracefulEviction: true},
+			Compared: func(*shadow.Comparison) {}, Act: &Acting{Schedulers: []string{opted}, GracefulEviction: true},
 		})
 		require.NoError(b, err)
 		began := time.Now()

@@ -205,7 +205,7 @@ func (b *compared) tasks(now time.Time, before, is *store.Binding) {
 			continue
 		}
 		p := pairOf(b.removals, name)
-		p.theirs = &shadow.Decision{At: now, By: cmp.Or(k.Producer, controllers), Reason: "the task is gone: " + reasonOf(k)}
+		p.theirs = &shadow.Decision{At: now, By: controllers, Reason: "the task is gone: " + reasonOf(k)}
 		p.lastCopy = !servesBeside(is, k.FromCluster)
 	}
 }
