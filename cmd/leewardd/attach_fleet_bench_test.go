@@ -18,10 +18,12 @@ import (
 
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"leeward/messages/api"
 	"leeward/runtime/client"
+	"leeward/runtime/daemon/attach/writing"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
@@ -59,8 +61,10 @@ func BenchmarkAnAttachedFleet(b *testing.B) {
 		b.ReportMetric(cpuOf(b, first.pid).Seconds(), "cpu-s-start")
 		b.ReportMetric(peakOf(b, first.pid), "MiB-peak-start")
 		l = leavingFrom(b, objects)
+		serving := cpuOf(b, os.Getpid())
 		attached := l.evictions(first.pid, "member0002")
 		report(b, "attached", attached)
+		b.ReportMetric(float64((cpuOf(b, os.Getpid())-serving).Microseconds())/float64(attached.count), "cpu-us/eviction-server")
 		b.ReportMetric(attached.took.Seconds()/own.took.Seconds(), "times-own")
 		b.ReportMetric(peakOf(b, first.pid), "MiB-peak")
 
@@ -76,6 +80,8 @@ func BenchmarkAnAttachedFleet(b *testing.B) {
 		b.ReportMetric(l.takeover("member0004").Seconds(), "s-after-SIGKILL")
 		l.await("member0004", some)
 		require.NoError(b, third.end(syscall.SIGKILL))
+		alone := l.alone(f, "member0005")
+		b.ReportMetric(float64(alone.count)/alone.took.Seconds(), "evictions/s-client-alone")
 		l.stop()
 	}
 }
@@ -228,4 +234,38 @@ func (l *leaving) evictions(pid int, cluster string) took {
 	l.takeover(cluster)
 	l.await(cluster, count)
 	return took{time.Since(began), cpuOf(l.b, pid) - cpu, count}
+}
+
+// alone has a client that only makes the requests evict from a cluster what runs there, as many at the same time as a daemon makes at most: one
+// request for each, without its status.
+func (l *leaving) alone(f *foreign, cluster string) took {
+	l.b.Helper()
+	l.mu.Lock()
+	bodies := map[string]string{}
+	for name, on := range l.on { // order-free: each key once
+		if i := slices.Index(on, cluster); i >= 0 {
+			bodies[name] = fmt.Sprintf(`[{"op": "remove", "path": "/spec/clusters/%d"}, {"op": "add", "path": "/spec/clusters/-", "value": {"name": "elsewhere", "replicas": 1}},
+				{"op": "add", "path": "/spec/gracefulEvictionTasks", "value": [{"fromCluster": %q, "replicas": 1, "reason": "TaintUntolerated", "producer": "TaintManager"}]}]`, i, cluster)
+		}
+	}
+	l.mu.Unlock()
+	began := time.Now()
+	var all sync.WaitGroup
+	names := make(chan string)
+	for range writing.MostUnderWay {
+		all.Go(func() {
+			for name := range names {
+				path := "/apis/work.karmada.io/v1alpha2/namespaces/default/resourcebindings/" + name
+				if err := f.client.CoreV1().RESTClient().Patch(types.JSONPatchType).AbsPath(path).Body([]byte(bodies[name])).Do(l.b.Context()).Error(); err != nil {
+					l.b.Error(err)
+				}
+			}
+		})
+	}
+	for name := range bodies { // order-free: each by itself
+		names <- name
+	}
+	close(names)
+	all.Wait()
+	return took{took: time.Since(began), count: len(bodies)}
 }
