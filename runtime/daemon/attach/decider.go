@@ -37,7 +37,7 @@ type decider struct {
 	withdrawn map[messages.PodName]int
 	// zones bound how fast evictions begin; nil: nothing does.
 	zones *zones
-	// refused is when an eviction that the Eviction API refused is asked for again.
+	// refused are the pods whose eviction the Eviction API refused last, and when it is asked for again; zero: it is.
 	refused map[messages.PodName]time.Time
 }
 
@@ -47,6 +47,8 @@ type request struct {
 	// priority is that of the pod: of two requests, the one for the higher is made first; of the same, that of the lower number.
 	priority int32
 	seq      uint64
+	// again is set where it was refused the last time: most likely it is again, so all others are made first.
+	again bool
 }
 
 // taintManager names the client of the machines, as Kubernetes does.
@@ -174,14 +176,19 @@ func (d *decider) answer(r *request, err error) {
 	d.kernel.Post(podAt(r.Pod), m)
 }
 
-// evictAgain is how long an eviction waits that the Eviction API refused: as long as kubectl drain does.
-const evictAgain = 5 * time.Second
+const (
+	// evictAgain is how long an eviction waits at least that the Eviction API refused: as long as kubectl drain does.
+	evictAgain = 5 * time.Second
+	// mostAgain is how many of those that were refused are asked for again in a second.
+	mostAgain = 100
+)
 
 // answerEviction tells a machine what the Eviction API answered. What it refused is asked for again.
 func (d *decider) answerEviction(r *request, m *messages.PodEvictionAnswered) {
 	m.Pod, m.UID, m.Attempt = r.Pod, r.UID, r.Attempt
-	if m.Error != "" {
-		d.refused[r.Pod] = d.now.Add(evictAgain)
+	if delete(d.refused, r.Pod); m.Error != "" && d.kernel.Has(podAt(r.Pod)) {
+		pause := max(evictAgain, time.Duration(len(d.refused))*time.Second/mostAgain)
+		d.refused[r.Pod] = d.now.Add(pause).Round(evictAgain / 50) // so that many are due together
 	}
 	d.kernel.Post(podAt(r.Pod), m)
 }
@@ -190,8 +197,8 @@ func (d *decider) answerEviction(r *request, m *messages.PodEvictionAnswered) {
 func (d *decider) step(now time.Time) error {
 	d.now = actors.Later(now, d.now)
 	for name, at := range d.refused { // order-free: each pod has a machine of its own
-		if !at.After(d.now) {
-			delete(d.refused, name)
+		if !at.IsZero() && !at.After(d.now) {
+			d.refused[name] = time.Time{}
 			d.kernel.Post(podAt(name), &messages.PodBudgetAllows{})
 		}
 	}
@@ -211,6 +218,7 @@ func (d *decider) step(now time.Time) error {
 	for a := range d.ended { // order-free: each only ends
 		d.kernel.Stop(a)
 		name := messages.PodName(a.Name)
+		delete(d.refused, name)
 		if p := d.pods[name]; p != nil {
 			d.leave(name, p)
 			delete(d.pods, name)
@@ -227,7 +235,7 @@ func (d *decider) next() (next time.Time, found bool) {
 		next, found = at, true
 	}
 	for _, at := range d.refused { // order-free: the earliest
-		if !found || at.Before(next) {
+		if !at.IsZero() && (!found || at.Before(next)) {
 			next, found = at, true
 		}
 	}
@@ -272,7 +280,8 @@ func (d *decider) nodeOf(name messages.PodName) messages.NodeName {
 
 func (d *decider) ask(m messages.RequestAsked) {
 	d.seq++
-	r := request{RequestAsked: m, seq: d.seq}
+	_, again := d.refused[m.Pod]
+	r := request{RequestAsked: m, seq: d.seq, again: again}
 	if p := d.pods[m.Pod]; p != nil && p.Spec.Priority != nil {
 		r.priority = *p.Spec.Priority
 	}

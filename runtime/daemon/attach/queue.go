@@ -178,13 +178,14 @@ func outcomeOf(err error) string {
 	return outcomeFailed
 }
 
-// waiting is a heap of requests: what ends an eviction that has begun goes first, then the higher priority, then what was asked for earlier.
+// waiting is a heap of requests: what ends an eviction that has begun goes first, what a budget has refused before last; then the higher
+// priority, then what was asked for earlier.
 type waiting []*request
 
 func (w waiting) Len() int { return len(w) }
 func (w waiting) Less(i, j int) bool {
 	a, b := w[i], w[j]
-	return cmp.Or(cmp.Compare(stage(a.Verb), stage(b.Verb)), cmp.Compare(b.priority, a.priority), cmp.Compare(a.seq, b.seq)) < 0
+	return cmp.Or(cmp.Compare(a.stage(), b.stage()), cmp.Compare(b.priority, a.priority), cmp.Compare(a.seq, b.seq)) < 0
 }
 func (w waiting) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
 
@@ -210,8 +211,11 @@ func (w waiting) without(withdrawn map[messages.PodName]int) waiting {
 }
 
 // stage orders the requests of an eviction: what is nearer to its end goes first.
-func stage(verb messages.APIVerb) int {
-	if verb == messages.VerbPatch {
+func (r *request) stage() int {
+	switch {
+	case r.again:
+		return 2
+	case r.Verb == messages.VerbPatch:
 		return 1
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -358,13 +359,19 @@ func TestAServerThatAsksForAPauseGetsIt(t *testing.T) {
 	require.NotContains(t, c.kinds, "PodEvictionFailed", "no machine hears of it")
 }
 
+// violated is the answer of the Eviction API where a budget does not allow an eviction.
+func violated() *apierrors.StatusError {
+	e := throttled(0)
+	e.ErrStatus.Message = "Cannot evict pod as it would violate the pod's disruption budget."
+	e.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget b needs 2 healthy pods and has 2 currently"}}
+	return e
+}
+
 func TestABudgetIsAskedAgainUntilItAllows(t *testing.T) {
 	c := newCluster(t, config.Override{Field: "podEvictionsHonourBudgets", Value: true, Source: "test"})
 	c.runs("a", 0)
 	c.tainted("k")
-	blocked := throttled(0)
-	blocked.ErrStatus.Message = "Cannot evict pod as it would violate the pod's disruption budget."
-	blocked.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget b needs 2 healthy pods and has 2 currently"}}
+	blocked := violated()
 	c.refuse = func(r *request) error {
 		require.Equal(t, messages.VerbEvict, r.Verb)
 		if c.now.Before(start.Add(12 * time.Second)) {
@@ -379,6 +386,55 @@ func TestABudgetIsAskedAgainUntilItAllows(t *testing.T) {
 		Pod: "d/a", Node: "n1", By: "taint", Error: blocked.ErrStatus.Message, Detail: blocked.ErrStatus.Details.Causes[0].Message,
 	}}, c.blocked, "told once, with the budget and what it lacks")
 	require.Equal(t, first, c.queue.window.Size(), "a budget says nothing of the load of the server")
+}
+
+// TestWhatABudgetHoldsBackDelaysNoOther, whatever its priority: it is asked for again after all others.
+func TestWhatABudgetHoldsBackDelaysNoOther(t *testing.T) {
+	c := newCluster(t, config.Override{Field: "podEvictionsHonourBudgets", Value: true, Source: "test"})
+	high := int32(1000)
+	for i := range 3 {
+		c.runs(fmt.Sprintf("held%d", i), 0, func(p *corev1.Pod) { p.Spec.Priority = &high })
+		c.runs(fmt.Sprintf("free%d", i), 5)
+	}
+	c.tainted("k")
+	var after []string
+	c.refuse = func(r *request) error {
+		held := strings.Contains(string(r.Pod), "held")
+		if c.now.After(start) {
+			after = append(after, strings.TrimRight(string(r.Pod), "012"))
+		}
+		if held {
+			return violated()
+		}
+		return nil
+	}
+	c.until(6)
+	require.Equal(t, []string{"d/free", "d/free", "d/free", "d/held", "d/held", "d/held"}, after)
+	c.untainted()
+	c.until(7)
+	require.Empty(t, c.queue.decider.refused)
+}
+
+// TestManyThatBudgetsHoldBackDoNotBusyTheServer: those that were refused are asked for again a hundred in a second, however many they are.
+func TestManyThatBudgetsHoldBackDoNotBusyTheServer(t *testing.T) {
+	c := newCluster(t, config.Override{Field: "podEvictionsHonourBudgets", Value: true, Source: "test"})
+	const pods = 1000
+	for i := range pods {
+		c.runs(fmt.Sprintf("p%04d", i), 0)
+	}
+	c.tainted("k")
+	asked := map[messages.PodName]int{}
+	total := 0
+	c.refuse = func(r *request) error {
+		asked[r.Pod]++
+		total++
+		return violated()
+	}
+	c.until(60)
+	require.LessOrEqual(t, total, pods+60*mostAgain+pods/2, "the first answers know of few others")
+	for name, n := range asked {
+		require.GreaterOrEqual(t, n, 4, name)
+	}
 }
 
 func TestSettingsThatKnowNoExactDeadlinesAreRefused(t *testing.T) {
