@@ -204,3 +204,12 @@ func TestAPlacementThatTheOtherCannotMakeIsToldOnce(t *testing.T) {
 	s.advance(time.Minute)
 	require.Equal(t, "m1:2 m3:2 -m2", s.ours(web))
 }
+
+// TestWhatAStartFindsIsNoChange: the log of a start does not tell of each workload.
+func TestWhatAStartFindsIsNoChange(t *testing.T) {
+	t.Parallel()
+	s := open(t, "leeward", 0, "m1", "m2", "m3")
+	require.NotContains(t, s.log.String(), "binding updated")
+	s.write(object("apps/v1", "Deployment", "shop", "web", map[string]any{"spec": map[string]any{"replicas": 3}}))
+	require.Contains(t, s.log.String(), `"message":"binding updated"`)
+}

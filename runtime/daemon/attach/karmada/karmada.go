@@ -333,8 +333,11 @@ func (d *deciding) state(name messages.BindingName) state {
 	return state{ours: d.twin.world.Store().Binding(name), theirs: store.AsBinding(d.twin.seen[store.BindingKey(name)])}
 }
 
-// hear hears a fact, and compares it.
+// hear hears a fact, and compares it. That a start finds a workload is no change of that.
 func (d *deciding) hear(at time.Time, f messages.Fact) {
+	if _, is := f.(*messages.BindingUpdated); is && !d.settled {
+		return
+	}
 	told := heard{at, f, journal.Tell(time.Time{}, f)}
 	ours := d.acting.decides(f)
 	if !ours {
