@@ -210,6 +210,9 @@ func TestWhatAStartFindsIsNoChange(t *testing.T) {
 	t.Parallel()
 	s := open(t, "leeward", 0, "m1", "m2", "m3")
 	require.NotContains(t, s.log.String(), "binding updated")
-	s.write(object("apps/v1", "Deployment", "shop", "web", map[string]any{"spec": map[string]any{"replicas": 3}}))
+	s.write(object("apps/v1", "Deployment", "shop", "web", map[string]any{"spec": map[string]any{
+		"replicas": 3, "selector": map[string]any{"matchLabels": map[string]any{"app": "web"}},
+		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}},
+	}}))
 	require.Contains(t, s.log.String(), `"message":"binding updated"`)
 }
