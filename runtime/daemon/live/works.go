@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/utils/ptr"
 
@@ -61,20 +63,28 @@ func wishOf(f messages.Fact) wish {
 	return w
 }
 
-// workKey is where the Work of a copy lies. Its name is that of the binding with a hash, because the bindings of all
-// namespaces share those of the clusters.
+// workKey is where the Work of a copy lies.
 func workKey(c messages.ClusterName, b messages.BindingName) string {
 	return engine.Key(catalog.Works.Name(), workNamespace(c), workName(b))
 }
 
 func workNamespace(c messages.ClusterName) string { return api.WorkNamespacePrefix + string(c) }
 
+// workName is the name of the workload with a hash, because the bindings of all namespaces share those of the clusters. Where an object was
+// deleted in a member, Karmada's agents before 1.19 look for its Work by this name, and put it back. Source: Karmada, GenerateWorkName.
 func workName(b messages.BindingName) string {
+	namespace, name := b.Split()
+	whole := name
+	if namespace != "" {
+		whole = namespace + "-" + name
+	}
 	h := fnv.New32a()
-	h.Write([]byte(b))
-	_, name := b.Split()
-	const longest = 253 - 9
-	return fmt.Sprintf("%s-%08x", name[:min(len(name), longest)], h.Sum32())
+	h.Write([]byte(whole))
+	if i := strings.LastIndexByte(name, '-'); i >= 0 { // the kind
+		name = name[:i]
+	}
+	const longest = 253 - 11
+	return fmt.Sprintf("%s-%s", name[:min(len(name), longest)], rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10)))
 }
 
 // workChanged tells the machine of a cluster's agent what became of a Work.
