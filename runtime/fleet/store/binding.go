@@ -145,6 +145,13 @@ func (b *Binding) closeRecord(at time.Time, from messages.ClusterName, outcome s
 	})
 }
 
+// forgetRecord removes the record of a handover that is still open.
+func (b *Binding) forgetRecord(from messages.ClusterName) {
+	b.Status.FailoverHistory, _ = without(b.Status.FailoverHistory, func(r api.FailoverRecord) bool {
+		return r.FromCluster == string(from) && r.CompletionTime == nil
+	})
+}
+
 // amend changes the latest record of a cluster, if it is still open, and reports whether it is.
 func (b *Binding) amend(from messages.ClusterName, change func(*api.FailoverRecord)) bool {
 	history := b.Status.FailoverHistory

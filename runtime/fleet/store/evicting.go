@@ -68,7 +68,11 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Spec.Clusters = f.Clusters
-	b.closeRecord(at, f.Cluster, "withdrawn")
+	if f.Unseen {
+		b.forgetRecord(f.Cluster)
+	} else {
+		b.closeRecord(at, f.Cluster, "withdrawn")
+	}
 	b.evictionOver(f.Cluster)
 	b.evictionsOutside(f.Clusters) // a target of a failback may be given up with its eviction scheduled
 	b.Meta.Generation++

@@ -45,6 +45,13 @@ func TestTheHistoryTellsAWithdrawal(t *testing.T) {
 	require.Equal(t, "withdrawn", f.Binding(web).Status.FailoverHistory[0].Outcome)
 }
 
+func TestTheHistoryTellsNothingOfAnEvictionThatNoClientHasSeen(t *testing.T) {
+	f := newFleet(t)
+	f.apply(f.placed("member1"), unhealthyEviction("member1"),
+		&messages.EvictionWithdrawn{Binding: web, Cluster: "member1", Clusters: targets("member1"), Unseen: true})
+	require.Empty(t, f.Binding(web).Status.FailoverHistory)
+}
+
 func TestTheHistoryTellsATaskThatUsersDeleted(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1"), unhealthyEviction("member1"))
