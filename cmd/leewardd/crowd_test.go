@@ -92,16 +92,17 @@ func (c *crowd) inFolder(arguments ...string) (restart func()) {
 }
 
 // inEtcd has a pair of daemons look after the crowd in an etcd. It is watched at the standby.
-func (c *crowd) inEtcd(server string, arguments ...string) (leader *running) {
+func (c *crowd) inEtcd(server string, arguments ...string) (leader *running, process *os.Process) {
 	c.t.Helper()
 	shares, err := etcd.Open(etcd.Config{Servers: []string{server}, Prefix: "/leeward", Clock: clock.New()})
 	require.NoError(c.t, err)
 	c.writeTo(engine.Config{Shared: shares})
 	flags, _ := shared(server)
-	leader, _ = spawn(c.t, append(flags, arguments...)...)
+	leader, process = spawn(c.t, append(flags, arguments...)...)
 	leader.log.await(c.t, `"message":"this daemon leads"`)
 	c.follow(spawn(c.t, append(flags, arguments...)...))
-	return leader
+	c.daemon.log.await(c.t, `"message":"the machines of this standby follow the leader"`)
+	return leader, process
 }
 
 // follow hears of all bindings at a daemon.

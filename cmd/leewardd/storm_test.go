@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,10 +26,10 @@ func TestAUserWhoStopsAStormStopsIt(t *testing.T) {
 func TestAStandbyKeepsToAPauseInAStorm(t *testing.T) {
 	t.Parallel() // it waits
 	c := newCrowd(t, 600, 10)
-	leader := c.inEtcd(etcdtest.Start(t), slowly)
+	leader, _ := c.inEtcd(etcdtest.Start(t), slowly)
 	c.begins(20)
 	paused := c.pause("the network is rebuilt")
-	c.succeed(leader)
+	c.succeed(leader.stop)
 	c.nothing(paused, 4)
 	c.resume()
 	c.goesOn(20)
@@ -37,14 +39,15 @@ func TestAStandbyKeepsToAPauseInAStorm(t *testing.T) {
 func TestAStandbyTakesOverInTheMiddleOfAStorm(t *testing.T) {
 	t.Parallel() // it waits
 	c := newCrowd(t, 600, 10)
-	c.isTakenOver(c.inEtcd(etcdtest.Start(t), slowly), 20, func(float64, string) {})
+	leader, _ := c.inEtcd(etcdtest.Start(t), slowly)
+	c.isTakenOver(leader.stop, 20, func(float64, string) {})
 }
 
 // TestAPauseThatNoLeaderHearsOfHolds has people pause when the leader was killed and no standby has taken over.
 func TestAPauseThatNoLeaderHearsOfHolds(t *testing.T) {
 	t.Parallel() // it waits
 	c := newCrowd(t, 600, 10)
-	leader := c.inEtcd(etcdtest.Start(t), slowly)
+	leader, _ := c.inEtcd(etcdtest.Start(t), slowly)
 	c.begins(20)
 	require.NoError(t, leader.stop())
 	c.nothing(c.pause("the network is rebuilt"), 4)
@@ -91,13 +94,16 @@ func BenchmarkAStormIsStopped(b *testing.B) {
 			c.ends(b)
 		}
 	})
-	b.Run("standby", func(b *testing.B) {
-		for b.Loop() {
-			c := newCrowd(b, 100_000, 20)
-			c.isTakenOver(c.inEtcd(etcdtest.StartDurable(b)), some, b.ReportMetric)
-			c.ends(b)
-		}
-	})
+	for _, ends := range []os.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		b.Run("standby/leader "+ends.String(), func(b *testing.B) {
+			for b.Loop() {
+				c := newCrowd(b, 100_000, 20)
+				_, leader := c.inEtcd(etcdtest.StartDurable(b))
+				c.isTakenOver(func() error { return leader.Signal(ends) }, some, b.ReportMetric)
+				c.ends(b)
+			}
+		})
+	}
 }
 
 // begins has the cluster fail, and returns when some workloads were evicted.
@@ -122,10 +128,10 @@ func (c *crowd) nothing(after int64, replicas int32) {
 	require.Zero(c.t, c.evictedAfter(after), "%d in all", c.evictedSoFar())
 }
 
-// succeed kills the leader, and waits until the standby leads.
-func (c *crowd) succeed(leader *running) {
+// succeed ends the leader, and waits until the standby leads.
+func (c *crowd) succeed(end func() error) {
 	c.t.Helper()
-	require.NoError(c.t, leader.stop())
+	require.NoError(c.t, end())
 	c.daemon.log.await(c.t, `"message":"this daemon leads"`)
 }
 
@@ -161,12 +167,12 @@ func (c *crowd) isStopped(restart func(), some int, report func(float64, string)
 	require.Equal(c.t, before, c.evictedSoFar(), "nothing is tainted")
 }
 
-// isTakenOver has the leader killed in the middle of a storm, and people pause what the standby goes on with.
-func (c *crowd) isTakenOver(leader *running, some int, report func(float64, string)) {
+// isTakenOver has the leader end in the middle of a storm, and people pause what the standby goes on with.
+func (c *crowd) isTakenOver(end func() error, some int, report func(float64, string)) {
 	c.t.Helper()
 	c.begins(some)
 	began := time.Now()
-	c.succeed(leader)
+	c.succeed(end)
 	report(time.Since(began).Seconds(), "s-leads")
 	c.goesOn(1)
 	report(time.Since(began).Seconds(), "s-evicts")
