@@ -119,7 +119,7 @@ func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	all := make([]pending, 0, len(told))
 	for i := range told {
 		e := &told[i]
-		exists := f.starting && e.reason != "" && f.hasEvent(e)
+		exists := (f.starting || e.Restored) && e.reason != "" && f.hasEvent(e)
 		if e.Fact != nil && (!exists || e.Restored) {
 			f.decided = append(f.decided, *e)
 		}

@@ -122,8 +122,11 @@ func (s *Standby) Lead(ctx context.Context, term int64) (*Fleet, error) {
 		if behind || err != nil {
 			return err
 		}
+		told := f.following.told
 		f.lead(term)
-		return f.firstRound()
+		err = f.firstRound()
+		f.makeUp(told)
+		return err
 	})
 	switch {
 	case behind:
@@ -148,25 +151,25 @@ func (f *Fleet) lead(term int64) {
 		f.say(s.at, s.fact, s.told)
 	}
 	f.unwritten = slices.SortedFunc(maps.Keys(l.ahead), store.CompareKeys)
-	owed := make([]wish, 0, len(l.owed)+len(f.wishes))
-	for _, key := range slices.Sorted(maps.Keys(l.owed)) {
-		owed = append(owed, l.owed[key])
-	}
-	f.wishes = append(owed, f.wishes...)
+	f.wishes = append(slices.Collect(maps.Values(l.owed)), f.wishes...) // order-free: each of another Work
+	met := f.monitor()
+	f.restoreRecord()
+	<-met
+}
+
+// makeUp has the fleet do what no eviction waits for: look at all sums and namespaces, and tell what the leader may not have told.
+func (f *Fleet) makeUp(told toldLately) {
 	f.world.Store().EachBinding(func(b *store.Binding) { f.sums.put(b.Name()) })
 	for _, c := range f.world.Store().List("Cluster") {
 		f.joining = append(f.joining, messages.ClusterName(c.GetName()))
 	}
-	for _, t := range l.told {
+	for _, t := range told {
 		for i := range t.of {
 			if e := &t.of[i]; e.reason != "" && !f.hasEvent(e) {
 				f.events[e.about] = append(f.events[e.about], *e)
 			}
 		}
 	}
-	met := f.monitor()
-	f.restoreRecord()
-	<-met
 }
 
 // compare compares what the machines have with what the leader has committed, in place of committing it. It reports whether there is more
