@@ -76,7 +76,7 @@ serve east "${port##*:}" &
 await_api east
 run at east wait -n shop --for=delete deployment/shop configmap/settings secret/password topic/orders --timeout=60s
 run kubectl wait --for=condition=Ready cluster/east --timeout=60s
-kubectl get works -n karmada-es-east -o name | sed '/customresourcedefinition/d' | xargs -r kubectl wait --for=delete -n karmada-es-east --timeout=60s
+kubectl get works -n karmada-es-east -o name | sed '/topics.example.com/d' | xargs -r kubectl wait --for=delete -n karmada-es-east --timeout=60s
 run kubectl get clusters
 run kubectl get works -A
 
