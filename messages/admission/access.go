@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -16,7 +15,9 @@ const clusterRoleKind, roleKind = "ClusterRole", "Role"
 
 // defaultRoleRef completes who gets a role, and which.
 func defaultRoleRef(role *rbacv1.RoleRef, subjects []rbacv1.Subject) {
-	role.APIGroup = cmp.Or(role.APIGroup, rbacv1.GroupName)
+	if role.APIGroup == "" {
+		role.APIGroup = rbacv1.GroupName
+	}
 	for i := range subjects {
 		if s := &subjects[i]; s.APIGroup == "" && s.Kind != rbacv1.ServiceAccountKind {
 			s.APIGroup = rbacv1.GroupName

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +29,9 @@ func defaultPlacement(p *api.Placement, s *messages.Settings) {
 		if c.SpreadByLabel == "" {
 			setDefault(&c.SpreadByField, api.SpreadByCluster)
 		}
-		c.MinGroups = cmp.Or(c.MinGroups, 1)
+		if c.MinGroups == 0 { // of an object that is stored others read what is set
+			c.MinGroups = 1
+		}
 	}
 	defaultSchedulingType(p)
 	if r := p.ReplicaScheduling; r != nil && r.ReplicaSchedulingType == api.Divided {

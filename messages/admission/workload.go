@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -45,7 +44,9 @@ func defaultWorkload(o api.Object) {
 
 // defaultSecret keeps what is written as text as data, which it overrides. Source: kubernetes, pkg/apis/core/v1.
 func defaultSecret(s *corev1.Secret) {
-	s.Type = cmp.Or(s.Type, corev1.SecretTypeOpaque)
+	if s.Type == "" {
+		s.Type = corev1.SecretTypeOpaque
+	}
 	if len(s.StringData) == 0 {
 		return
 	}

@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -152,7 +151,9 @@ func decided(ours, theirs *corev1.Pod) *corev1.Pod {
 	if o.DeletionTimestamp == nil {
 		o.DeletionTimestamp, o.DeletionGracePeriodSeconds = ours.DeletionTimestamp, ours.DeletionGracePeriodSeconds
 	}
-	o.Spec.NodeName = cmp.Or(o.Spec.NodeName, ours.Spec.NodeName)
+	if o.Spec.NodeName == "" {
+		o.Spec.NodeName = ours.Spec.NodeName
+	}
 	conditions := slices.Clone(o.Status.Conditions)
 	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.DisruptionTarget} {
 		is := func(c corev1.PodCondition) bool { return c.Type == kind }
