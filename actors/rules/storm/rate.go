@@ -111,7 +111,7 @@ type Regime struct {
 // Stops reports whether no evictions.
 func (v Regime) Stops() bool { return v.Limited && v.PerSecond == 0 }
 
-// Judge says what becomes of a verdict now that so many of all clusters are unhealthy.
+// Judge returns the regime that follows on another now that so many of all clusters are unhealthy.
 func Judge(before Regime, unhealthy, all int, t Thresholds, now time.Time) Regime {
 	slow := Regime{State: Cooldown, Limited: true, PerSecond: t.Secondary}
 	switch {

@@ -363,31 +363,20 @@ func (f *Fleet) adoptOne(key api.Key) {
 	case stored == nil:
 		f.world.Delete(key)
 	case !f.ends(name):
-		copies := map[messages.ClusterName]bool{}
-		noteCopies(copies, ours)
 		o, next := api.Shallow(stored), store.AsBinding(stored)
+		copies := slices.Collect(next.Copies())
+		if ours != nil {
+			copies = slices.AppendSeq(copies, ours.Copies())
+		}
+		slices.Sort(copies)
 		f.refused(o, f.world.Adopt(o))
 		if next.Owner() != "" && !s.Has(next.Spec.Resource.Key()) { // its workload was deleted before it was heard of
 			f.world.End(name)
 		}
-		noteCopies(copies, next)
-		for _, c := range slices.Sorted(maps.Keys(copies)) {
+		for _, c := range slices.Compact(copies) {
 			f.lookAtCopy(next, c)
 			f.following.lost = f.following.lost || s.Cluster(c) == nil
 		}
-	}
-}
-
-// noteCopies notes the clusters on which copies of a binding serve, or which they are yet to leave.
-func noteCopies(on map[messages.ClusterName]bool, b *store.Binding) {
-	if b == nil {
-		return
-	}
-	for i := range b.Spec.Clusters {
-		on[messages.ClusterName(b.Spec.Clusters[i].Name)] = true
-	}
-	for i := range b.Spec.GracefulEvictionTasks {
-		on[messages.ClusterName(b.Spec.GracefulEvictionTasks[i].FromCluster)] = true
 	}
 }
 

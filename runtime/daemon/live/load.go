@@ -91,11 +91,8 @@ func (f *Fleet) forcedOut(objects []api.Object) (forced []*api.Cluster) {
 		if b == nil {
 			continue
 		}
-		for i := range b.Spec.Clusters {
-			named[b.Spec.Clusters[i].Name] = true
-		}
-		for i := range b.Spec.GracefulEvictionTasks {
-			named[b.Spec.GracefulEvictionTasks[i].FromCluster] = true
+		for name := range b.Copies() {
+			named[string(name)] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -40,6 +41,22 @@ func AsBinding(o api.Object) *Binding {
 
 // take has the binding stand in another object.
 func (b *Binding) take(o *Binding) { b.Meta, b.Spec, b.Status = o.Meta, o.Spec, o.Status }
+
+// Copies yields the clusters where copies of the binding serve, and then those that they are yet to leave.
+func (b *Binding) Copies() iter.Seq[messages.ClusterName] {
+	return func(yield func(messages.ClusterName) bool) {
+		for i := range b.Spec.Clusters {
+			if !yield(messages.ClusterName(b.Spec.Clusters[i].Name)) {
+				return
+			}
+		}
+		for i := range b.Spec.GracefulEvictionTasks {
+			if !yield(messages.ClusterName(b.Spec.GracefulEvictionTasks[i].FromCluster)) {
+				return
+			}
+		}
+	}
+}
 
 // Name returns "namespace/name", or "name" for a ClusterResourceBinding.
 func (b *Binding) Name() messages.BindingName {

@@ -83,14 +83,9 @@ func (w *World) Adopt(o api.Object) error {
 
 // retire ends the machine of a binding, and has all others forget what they know of it.
 func (w *World) retire(name messages.BindingName) {
-	spec := w.store.Binding(name).Spec
-	for i := range spec.Clusters {
-		c := messages.ClusterName(spec.Clusters[i].Name)
-		w.kernel.Post(governorAt, &messages.WithdrawRequest{Binding: name, Cluster: c})
+	for c := range w.store.Binding(name).Copies() {
+		w.kernel.Post(governorAt, &messages.WithdrawRequest{Binding: name, Cluster: c}) // if there is one
 		w.kernel.Post(clusterAt(c), &messages.BindingLeft{Binding: name})
-	}
-	for i := range spec.GracefulEvictionTasks {
-		w.kernel.Post(clusterAt(messages.ClusterName(spec.GracefulEvictionTasks[i].FromCluster)), &messages.BindingLeft{Binding: name})
 	}
 	w.kernel.Post(schedulerAt, &messages.BindingGone{Binding: name})
 	w.kernel.Stop(bindingAt(name))
