@@ -80,6 +80,18 @@ func (l *toldLately) forget(now time.Time) {
 	}
 }
 
+// byObject are the Events by what they are about.
+func (l toldLately) byObject() map[api.Key][]*event {
+	all := map[api.Key][]*event{}
+	for _, t := range l {
+		for i := range t.of {
+			e := &t.of[i]
+			all[e.about] = append(all[e.about], e)
+		}
+	}
+	return all
+}
+
 // untold is a fact with its words.
 type untold struct {
 	at   time.Time
@@ -123,7 +135,7 @@ func (s *Standby) Lead(ctx context.Context, term int64) (*Fleet, error) {
 			return err
 		}
 		told := f.following.told
-		f.lead(term)
+		f.lead(term, told)
 		err = f.firstRound()
 		f.makeUp(told)
 		return err
@@ -139,7 +151,7 @@ func (s *Standby) Lead(ctx context.Context, term int64) (*Fleet, error) {
 }
 
 // lead has the fleet commit from now on, in a term, what it has decided while it followed.
-func (f *Fleet) lead(term int64) {
+func (f *Fleet) lead(term int64, lately toldLately) {
 	l := f.following
 	f.config.Term, f.following = term, nil
 	var said []untold
@@ -153,7 +165,7 @@ func (f *Fleet) lead(term int64) {
 	f.unwritten = slices.SortedFunc(maps.Keys(l.ahead), store.CompareKeys)
 	f.wishes = append(slices.Collect(maps.Values(l.owed)), f.wishes...) // order-free: each of another Work
 	met := f.monitor()
-	f.restoreRecord()
+	f.restoreRecord(lately)
 	<-met
 }
 
@@ -165,7 +177,7 @@ func (f *Fleet) makeUp(told toldLately) {
 	}
 	for _, t := range told {
 		for i := range t.of {
-			if e := &t.of[i]; e.reason != "" && !f.hasEvent(e) {
+			if e := &t.of[i]; e.reason != "" && !e.Restored && !f.hasEvent(e) {
 				f.events[e.about] = append(f.events[e.about], *e)
 			}
 		}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
 )
 
@@ -164,4 +166,44 @@ func TestMachinesOfAStandbyAreGivenUpWhileTheyAreMade(t *testing.T) {
 	cancel()
 	_, err := Follow(ctx, f.configOn(f.engine))
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A standby tells of an eviction once, and why: of one that was due after the leader was killed, of one that the leader committed and told of,
+// and of one that it committed and did not tell of.
+func TestAStandbyTellsOfEachEvictionOnce(t *testing.T) {
+	for name, leads := range map[string]func(f *fixture){
+		"the standby alone decides it": func(*fixture) {},
+		"the leader tells of it":       func(f *fixture) { require.NoError(t, f.step()) },
+		"the leader does not tell of it": func(f *fixture) {
+			require.NoError(t, f.step())
+			events := f.engine.Table(catalog.Events.Name())
+			for _, o := range events.Snapshot().Under("", "") {
+				if e := o.(*corev1.Event); e.Reason == "EvictionStarted" {
+					f.remove(e)
+				}
+			}
+			require.Zero(t, f.told("EvictionStarted"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.apply(member("m1"), member("m2"), tolerant(60), deployment(2, "nginx:1"))
+			f.serves("m1", 2)
+			putTaints(f, "m1", failed)
+			f.record = &recorder{}
+			s := f.beside()
+			f.clock.Add(time.Minute)
+			leads(f)
+			require.NoError(t, s.fleet.step(t.Context()))
+			f.succeeds(s)
+			require.Equal(t, "m2:2 leaves m1", placed(f))
+			require.Equal(t, []string{"EvictionStarted"}, f.record.evictions())
+			require.Equal(t, 1, f.told("EvictionStarted"), f.events(binding()))
+			for _, e := range f.events(binding()) {
+				if strings.HasPrefix(e, "EvictionStarted") {
+					require.Contains(t, e, "toleration 60s")
+				}
+			}
+		})
+	}
 }

@@ -173,7 +173,7 @@ func (f *Fleet) start(ctx context.Context, next func() error) error {
 		f.showQuarantine()
 		f.starting = true
 		if f.following == nil {
-			f.restoreRecord()
+			f.restoreRecord(nil)
 		}
 		return next()
 	})

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"time"
 
 	"leeward/messages"
@@ -10,19 +11,20 @@ import (
 )
 
 // restoreRecord tells of evictions that are stored and were not told before a kill, which may come between a commit and the
-// record of it.
-func (f *Fleet) restoreRecord() {
+// record of it. What machines that followed have noted themselves of one, or of what they lately heard the leader decide, says more than the store.
+func (f *Fleet) restoreRecord(lately toldLately) {
 	if f.config.Recorded == nil {
 		return
 	}
+	heard := lately.byObject()
 	f.world.Store().EachBinding(func(b *store.Binding) {
 		for i := range b.Status.FailoverHistory {
 			h := &b.Status.FailoverHistory[i]
 			if f.unrecorded(kindStarted, b, h, h.StartTime.Time) {
-				f.restoreDecision(h.StartTime.Time, started(b, h))
+				f.restoreDecision(b, h, heard, false)
 			}
 			if h.CompletionTime != nil && f.unrecorded(kindEnded(h), b, h, h.CompletionTime.Time) {
-				f.restoreDecision(h.CompletionTime.Time, ended(b, h))
+				f.restoreDecision(b, h, heard, true)
 			}
 		}
 	})
@@ -41,9 +43,50 @@ func (f *Fleet) unrecorded(kind string, b *store.Binding, h *api.FailoverRecord,
 	return !f.config.Recorded(kind, b.Name(), messages.ClusterName(h.FromCluster), at)
 }
 
-// restoreDecision tells of a decision that is missing in the record.
-func (f *Fleet) restoreDecision(at time.Time, fact messages.Fact) {
+// restoreDecision tells of the beginning of an eviction that is missing in the record, or of its end. One that is not stored yet is told
+// once it is.
+func (f *Fleet) restoreDecision(b *store.Binding, h *api.FailoverRecord, heard map[api.Key][]*event, end bool) {
+	kind, at := kindStarted, h.StartTime.Time
+	if end {
+		kind, at = kindEnded(h), h.CompletionTime.Time
+	}
+	key := store.BindingKey(b.Name())
+	for i := range f.events[key] {
+		if e := &f.events[key][i]; e.decides(kind, h, at) {
+			if f.isStored(key, h, end) {
+				e.At, e.Restored = at, true
+			}
+			return
+		}
+	}
+	for _, e := range heard[key] {
+		if e.decides(kind, h, at) {
+			e.At, e.Restored = at, true
+			f.tell(*e)
+			return
+		}
+	}
+	fact := started(b, h)
+	if end {
+		fact = ended(b, h)
+	}
 	f.noteEvent(Decision{At: at, Fact: fact, Told: journal.Tell(time.Time{}, fact), Restored: true})
+}
+
+// decides reports whether an event that was not found in the store tells of an eviction, or of its end, at about a time: the machines of two
+// daemons decide the same a moment apart.
+func (e *event) decides(kind string, h *api.FailoverRecord, at time.Time) bool {
+	about, is := e.Fact.(messages.AboutCluster)
+	return is && !e.Restored && e.Fact.Kind() == kind && string(about.AboutCluster()) == h.FromCluster && e.At.Sub(at).Abs() <= tellsWithin
+}
+
+// isStored reports whether an eviction is stored, or its end.
+func (f *Fleet) isStored(key api.Key, h *api.FailoverRecord, end bool) bool {
+	o, _ := f.stored(key)
+	b := store.AsBinding(o)
+	return b != nil && slices.ContainsFunc(b.Status.FailoverHistory, func(k api.FailoverRecord) bool {
+		return k.FromCluster == h.FromCluster && k.StartTime.Equal(&h.StartTime) && (!end || k.CompletionTime != nil)
+	})
 }
 
 // kindStarted is the kind of a fact of started.

@@ -133,23 +133,23 @@ func TestNothingIsBuiltOfWhatIsRecorded(t *testing.T) {
 		asked = append(asked, kind)
 		return true
 	}
-	f.restoreRecord()
+	f.restoreRecord(nil)
 	require.Equal(t, []string{"EvictionStarted", "EvictionEnded"}, asked)
 	history := get(f, binding()).Status.FailoverHistory[0]
 	f.config.Term, asked = 7, nil
 	f.pass(history.StartTime.Add(beforeTakeover).Sub(f.clock.Now()))
-	f.restoreRecord()
+	f.restoreRecord(nil)
 	require.Len(t, asked, 2, "the one that led before may have left it out")
 	f.pass(time.Second)
 	asked = nil
-	f.restoreRecord()
+	f.restoreRecord(nil)
 	require.Empty(t, asked, "it is in the record of the one that led before")
 	require.Empty(t, f.Fleet.events)
 	f.config.Term = 0
-	f.restoreRecord()
+	f.restoreRecord(nil)
 	require.Len(t, asked, 2)
 	f.config.Recorded = func(string, messages.BindingName, messages.ClusterName, time.Time) bool { return true }
-	require.Zero(t, testing.AllocsPerRun(10, f.restoreRecord))
+	require.Zero(t, testing.AllocsPerRun(10, func() { f.restoreRecord(nil) }))
 }
 
 func TestTheEndOfAnEvictionIsAskedForByItsKind(t *testing.T) {
