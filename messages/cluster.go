@@ -27,6 +27,10 @@ type ClusterJoined struct {
 // ClusterEdited carries a cluster's manifest, applied again by people. From: ingress. To: the cluster.
 type ClusterEdited struct{ Object *api.Cluster }
 
+// ClusterRecreated says that a cluster, which may be about to leave, is another of its name by now: the object of the old one is out of the store,
+// and somebody has made a new one. From: ingress. To: the cluster.
+type ClusterRecreated struct{ Object *api.Cluster }
+
 // ClusterDeleted asks a cluster to leave. It goes when no binding is placed on it any more.
 // From: ingress. To: the cluster.
 type ClusterDeleted struct{}
@@ -148,6 +152,7 @@ type TaintsConsidered struct {
 
 func (*ClusterJoined) toCluster()       {}
 func (*ClusterEdited) toCluster()       {}
+func (*ClusterRecreated) toCluster()    {}
 func (*ClusterDeleted) toCluster()      {}
 func (*ConditionReported) toCluster()   {}
 func (*ConditionsReported) toCluster()  {}

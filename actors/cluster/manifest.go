@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"leeward/actors"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -131,6 +132,17 @@ func (c *Cluster) enablementsReported(now time.Time, apis []api.APIEnablement, o
 	c.apis = apis
 	out.Record(&messages.EnablementsChanged{Cluster: c.name, APIs: apis})
 	c.changed(now, false, out)
+}
+
+// recreated has the cluster be another of its name, which stays. What is known of its state is that of the old one until somebody reports.
+func (c *Cluster) recreated(now time.Time, o *api.Cluster, out *actors.Outbox) {
+	c.deleting, c.created = false, o.CreationTimestamp.Time
+	c.drainCancelled(now, out)
+	r := c.taints.revise()
+	c.follow(now, r, taint.Terminating(false), "the cluster was made again")
+	c.commit(now, r, out)
+	c.edited(now, o, out)
+	c.changed(now, true, out)
 }
 
 // deleted removes the cluster: immediately if it is empty, or else with its last binding.

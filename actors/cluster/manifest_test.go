@@ -162,3 +162,18 @@ func TestGradesOfNodesAreShownWhereTheirGateIsOn(t *testing.T) {
 	require.Equal(t, o.Spec.ResourceModels, shown(d.Tell(joined(o))))
 	require.Empty(t, shown(d.Tell(&messages.SettingsChanged{Settings: gate(false)})))
 }
+
+// Another cluster of the name stays, without the drain and the taint of the one that was to leave.
+func TestAClusterThatIsMadeAgainStays(t *testing.T) {
+	d := drive(t, func(s *messages.Settings) { s.TaintTerminatingClusters = true })
+	at := d.Now()
+	d.Tell(placedOn("web")...)
+	d.Tell(&messages.DrainRequested{}, &messages.ClusterDeleted{})
+	n := d.Tell(&messages.ClusterRecreated{Object: &api.Cluster{Spec: api.ClusterSpec{Region: "eu"}}}).Recorded(
+		&messages.DrainEnded{Cluster: name}, untainted(cordon, at, drainEnded), untainted(draining, at, drainEnded),
+		untainted("cluster.karmada.io/terminating:NoExecute", at, bySystem("the cluster was made again")),
+		&messages.ClusterSpecChanged{Cluster: name, Region: "eu"})
+	views := actorstest.MailTo(n.Mail(), scheduler)
+	require.False(t, views[len(views)-1].(*messages.ClusterViewed).View.Deleting)
+	d.Tell(&messages.BindingLeft{Binding: "web"}).Recorded()
+}

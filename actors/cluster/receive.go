@@ -15,6 +15,8 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.joined(now, m, out)
 	case *messages.ClusterEdited:
 		c.edited(now, m.Object, out)
+	case *messages.ClusterRecreated:
+		c.recreated(now, m.Object, out)
 	case *messages.ClusterDeleted:
 		c.deleted(now, out)
 	case *messages.ConditionReported:

@@ -152,7 +152,7 @@ func ruledBy(changes []policy.TaintChange, t *corev1.Taint) (cause api.TaintCaus
 // and from a drain.
 func (c *Cluster) followReady(now time.Time, r *revision) {
 	if c.deleting && c.ways().TaintsDeleted() {
-		c.follow(now, r, taint.Terminating(), "the cluster is being deleted")
+		c.follow(now, r, taint.Terminating(true), "the cluster is being deleted")
 	}
 	if c.drain.status != nil {
 		for _, s := range taint.Draining(true) {

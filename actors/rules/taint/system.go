@@ -43,8 +43,11 @@ func Legacy(ready metav1.ConditionStatus, since time.Time, timeout time.Duration
 	return s, time.Time{}
 }
 
-// Terminating returns the change of a cluster that is deleted. Source: Karmada up to 1.13.
-func Terminating() Swap {
+// Terminating returns the change of a cluster that is being deleted, or no longer, as it was made again. Source: Karmada up to 1.13.
+func Terminating(deleting bool) Swap {
+	if !deleting {
+		return Swap{Effect: corev1.TaintEffectNoExecute, Remove: []string{api.TaintTerminating}}
+	}
 	return Swap{Effect: corev1.TaintEffectNoExecute, Add: api.TaintTerminating}
 }
 

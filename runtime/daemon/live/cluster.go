@@ -28,8 +28,8 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 		return // it was removed, and others hold its object
 	}
 	if !known || gone {
-		o := api.Shallow(now)
-		f.refused(o, f.world.Apply(o))
+		o := api.Shallow(now).(*api.Cluster)
+		f.refused(o, f.world.Recreate(o))
 		f.joining = append(f.joining, messages.ClusterName(now.Name))
 		f.reconcileDrain(now)
 		return

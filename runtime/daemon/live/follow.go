@@ -177,7 +177,7 @@ func (f *Fleet) makeUp(told toldLately) {
 	}
 	for _, t := range told {
 		for i := range t.of {
-			if e := &t.of[i]; e.reason != "" && !e.Restored && !f.hasEvent(e) {
+			if e := &t.of[i]; e.reason != "" && !f.restores(e) && !f.hasEvent(e) {
 				f.events[e.about] = append(f.events[e.about], *e)
 			}
 		}

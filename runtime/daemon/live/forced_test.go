@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 )
 
 // forces are the ways in which a cluster is taken out of the store: whether or not a daemon runs, and with a kill of one that has
@@ -130,4 +132,45 @@ func TestAClusterThatIsForcedOutIsStoredAgainWithoutATaint(t *testing.T) {
 	unheard(f, member("m1"))
 	watched(f, nil, func(c *Config) { c.Settings.TaintTerminatingClusters = false })
 	isGoing(f, "m1")
+}
+
+// A cluster that is taken out of the store and made again before a fleet, or a standby, has heard of that stays, with what is placed on it. No
+// taint of the old one is left.
+func TestAClusterThatIsMadeAgainStays(t *testing.T) {
+	remade := func(f *fixture, deleted bool) {
+		if deleted {
+			going := api.Shallow(get(f, member("m1")))
+			going.SetDeletionTimestamp(&metav1.Time{Time: f.clock.Now()})
+			table, key := f.table(going)
+			_, version := table.Get(key)
+			require.NoError(f.t, f.engine.Commit(engine.Update(key, going, version)))
+		}
+		unheard(f, member("m1"))
+		f.write(member("m1"))
+	}
+	for name, happens := range map[string]func(f *fixture){
+		"while a daemon runs":  func(f *fixture) { remade(f, false) },
+		"after it was deleted": func(f *fixture) { remade(f, true) },
+		"while a standby follows": func(f *fixture) {
+			s := f.beside()
+			remade(f, true)
+			require.NoError(f.t, s.fleet.step(f.t.Context()))
+			f.succeeds(s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := running(t)
+			happens(f)
+			require.NoError(t, f.step())
+			f.pass(time.Minute)
+			c := get(f, member("m1"))
+			require.NotNil(t, c)
+			require.Nil(t, c.DeletionTimestamp)
+			require.Empty(t, c.Spec.Taints)
+			require.Equal(t, "m1:2", placed(f))
+			before := f.engine.Version()
+			f.restart()
+			require.Equal(t, before, f.engine.Version(), "a start finds nothing to write")
+		})
+	}
 }

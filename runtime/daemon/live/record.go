@@ -73,6 +73,15 @@ func (f *Fleet) restoreDecision(b *store.Binding, h *api.FailoverRecord, heard m
 	f.noteEvent(Decision{At: at, Fact: fact, Told: journal.Tell(time.Time{}, fact), Restored: true})
 }
 
+// restores reports whether an event tells what restoreRecord looks after.
+func (f *Fleet) restores(e *event) bool {
+	switch e.Fact.(type) {
+	case *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
+		return f.config.Recorded != nil
+	}
+	return false
+}
+
 // decides reports whether an event that was not found in the store tells of an eviction, or of its end, at about a time: the machines of two
 // daemons decide the same a moment apart.
 func (e *event) decides(kind string, h *api.FailoverRecord, at time.Time) bool {

@@ -2,10 +2,14 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"leeward/messages"
@@ -123,4 +127,45 @@ func (w *writers) runsAnything(cluster string) bool {
 		return true
 	}
 	return slices.ContainsFunc(all[*api.ResourceBinding](w.fixture, catalog.Bindings), runs)
+}
+
+// misreported are the evictions of which Events, or the record, tell more often than a fleet said so, and those that are in no record.
+func (w *writers) misreported() (found []string) {
+	events, recorded := maps.Clone(w.evictions), maps.Clone(w.evictions)
+	told := func(left map[string]int, where, what string) {
+		if left[what]--; left[what] == -1 {
+			found = append(found, what+" is told again "+where)
+		}
+	}
+	for _, d := range w.record.told {
+		if what := ofEviction(d.At, d.Fact); what != "" {
+			told(recorded, "in the record", what)
+		}
+	}
+	for _, e := range all[*corev1.Event](w.fixture, catalog.Events) {
+		_, what, _ := strings.Cut(e.Message, " evicting from ")
+		from, _, _ := strings.Cut(what, ":")
+		if e.InvolvedObject.Kind == "ResourceBinding" && e.Reason == kindStarted && from != "" {
+			name := messages.NameBinding(e.InvolvedObject.Namespace, e.InvolvedObject.Name)
+			told(events, "by Events", ofEviction(e.FirstTimestamp.Time, &messages.EvictionStarted{Binding: name, Cluster: messages.ClusterName(from)}))
+		}
+	}
+	w.world.Store().EachBinding(func(b *store.Binding) {
+		for i := range b.Status.FailoverHistory {
+			h := &b.Status.FailoverHistory[i]
+			if !w.record.recorded(kindStarted, b.Name(), messages.ClusterName(h.FromCluster), h.StartTime.Time) {
+				found = append(found, fmt.Sprintf("eviction of %s from %s at %s is in no record", b.Name(), h.FromCluster, h.StartTime))
+			}
+		}
+	})
+	return found
+}
+
+// ofEviction tells of the beginning of an eviction, or of its end, and when that was; empty: it is another fact.
+func ofEviction(at time.Time, f messages.Fact) string {
+	switch f.(type) {
+	case *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
+		return fmt.Sprintf("%s of %s from %s at %s", f.Kind(), f.(messages.AboutBinding).AboutBinding(), f.(messages.AboutCluster).AboutCluster(), at.UTC().Format(time.TimeOnly))
+	}
+	return ""
 }

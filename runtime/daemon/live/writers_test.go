@@ -34,6 +34,8 @@ type writers struct {
 	// busy is how often of thirty they write in the middle of a round.
 	busy int
 	did  []string
+	// evictions is how often fleets said each of ofEviction.
+	evictions map[string]int
 	// beside is by whose chance a standby hears of what was written, or nil: there is none. It goes on where the fleet is killed.
 	beside  *rand.Rand
 	standby *Standby
@@ -65,7 +67,9 @@ func (w *writers) done() bool {
 func newWriters(t testing.TB, d dice) *writers {
 	t.Helper()
 	f, c := newContended(t)
-	w := &writers{fixture: f, store: c, dice: d, busy: d.IntN(4)}
+	w := &writers{fixture: f, store: c, dice: d, busy: d.IntN(4), evictions: map[string]int{}}
+	w.record = &recorder{}
+	w.config.Decided, w.config.Recorded = w.record.decided, w.record.recorded
 	if *writersTrace {
 		w.follows = w.engine.Follow()
 		t.Cleanup(w.follows.Close)
@@ -83,7 +87,7 @@ func newWriters(t testing.TB, d dice) *writers {
 // begin has them write in the middle of rounds.
 func (w *writers) begin() {
 	w.heard = func(at time.Time, f messages.Fact, _ journal.Phrase) {
-		w.traced("%s %s %+v", at.Format(time.TimeOnly), f.Kind(), f)
+		w.hears(at, f)
 		w.interfere("while machines decide")
 	}
 	w.store.first = func(*engine.Proposal) { w.interfere("before a commit") }
@@ -91,13 +95,15 @@ func (w *writers) begin() {
 }
 
 func (w *writers) end() {
-	w.heard, w.store.first = nil, nil
-	if *writersTrace {
-		w.heard = func(at time.Time, f messages.Fact, _ journal.Phrase) {
-			w.traced("%s %s %+v", at.Format(time.TimeOnly), f.Kind(), f)
-		}
+	w.heard = func(at time.Time, f messages.Fact, _ journal.Phrase) { w.hears(at, f) }
+	w.config.Hear, w.store.first = w.heard, nil
+}
+
+func (w *writers) hears(at time.Time, f messages.Fact) {
+	w.traced("%s %s %+v", at.Format(time.TimeOnly), f.Kind(), f)
+	if what := ofEviction(at, f); what != "" {
+		w.evictions[what]++
 	}
-	w.config.Hear = w.heard
 }
 
 func (w *writers) interfere(when string) {
@@ -219,6 +225,7 @@ func (w *writers) check() {
 	w.t.Helper()
 	w.traced("settled")
 	require.Empty(w.t, w.problems(), w.did)
+	require.Empty(w.t, w.misreported(), w.did)
 	before := w.stored()
 	w.restart()
 	require.Empty(w.t, w.since(before), "a start writes nothing new: %s", w.did)

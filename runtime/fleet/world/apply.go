@@ -57,6 +57,26 @@ func (w *World) Apply(o api.Object) error {
 // Replace is Apply of an object as a server has it, with all its labels and annotations: those that it lacks are gone.
 func (w *World) Replace(o api.Object) error { return w.apply(o, func(api.Object) {}) }
 
+// Recreate is Apply of a cluster of which another of its name may still be here: the new one is not being deleted, and has an identity of its own.
+func (w *World) Recreate(o *api.Cluster) error {
+	if !w.store.Has(api.KeyOf(o)) {
+		return w.Apply(o)
+	}
+	old, err := w.admissible(o)
+	if err != nil {
+		return err
+	}
+	w.identify(o, nil)
+	w.Note(&messages.ObjectApplied{Object: api.KeyOf(o).String(), Created: true})
+	known := old.(*api.Cluster)
+	manifest := api.Shallow(o).(*api.Cluster)
+	o.Spec.Taints, o.Status = known.Spec.Taints, known.Status
+	w.store.Put(o)
+	w.kernel.Post(clusterAt(messages.ClusterName(o.Name)), &messages.ClusterRecreated{Object: manifest})
+	w.noteOrders(api.KeyOf(o), o.Annotations)
+	return nil
+}
+
 // Adopt has a binding be as another engine that leads has it. Its machine is made again, as after a restart: what it knew of its own decisions
 // counts no more.
 func (w *World) Adopt(o api.Object) error {

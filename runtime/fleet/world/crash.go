@@ -63,7 +63,7 @@ func (w *World) lost(to messages.Address, m messages.Message) bool {
 func unstored(m messages.Message) bool {
 	switch m.(type) {
 	case *messages.ConditionReported, *messages.ConditionsReported, *messages.ResourcesReported, *messages.EnablementsReported, *messages.TaintsEdited, *messages.LabelsEdited,
-		*messages.DrainRequested, *messages.DrainCancelled, *messages.ClusterEdited, *messages.ClusterDeleted,
+		*messages.DrainRequested, *messages.DrainCancelled, *messages.ClusterEdited, *messages.ClusterRecreated, *messages.ClusterDeleted,
 		*messages.PolicyDropped, *messages.WorkloadDeleted, *messages.RescheduleTriggered:
 		return true
 	}
