@@ -28,7 +28,7 @@ type ClusterJoined struct {
 type ClusterEdited struct{ Object *api.Cluster }
 
 // ClusterRecreated says that a cluster, which may be about to leave, is another of its name by now: the object of the old one is out of the store,
-// and somebody has made a new one. From: ingress. To: the cluster.
+// and there is a new one. From: ingress. To: the cluster.
 type ClusterRecreated struct{ Object *api.Cluster }
 
 // ClusterDeleted asks a cluster to leave. It goes when no binding is placed on it any more.

@@ -134,7 +134,7 @@ func (c *Cluster) enablementsReported(now time.Time, apis []api.APIEnablement, o
 	c.changed(now, false, out)
 }
 
-// recreated has the cluster be another of its name, which stays. What is known of its state is that of the old one until somebody reports.
+// recreated has the cluster be another of its name, which stays. What is known of its state is that of the old one until its agent reports.
 func (c *Cluster) recreated(now time.Time, o *api.Cluster, out *actors.Outbox) {
 	c.deleting, c.created = false, o.CreationTimestamp.Time
 	c.drainCancelled(now, out)

@@ -119,7 +119,7 @@ func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	all := make([]pending, 0, len(told))
 	for i := range told {
 		e := &told[i]
-		exists := (f.starting || e.Restored) && e.reason != "" && f.hasEvent(e)
+		exists := (e.Restored || f.starting && !ofEviction(e.Fact)) && e.reason != "" && f.hasEvent(e)
 		if e.Fact != nil && (!exists || e.Restored) {
 			f.decided = append(f.decided, *e)
 		}
@@ -158,12 +158,18 @@ func (f *Fleet) foundAsStored(key api.Key) {
 	}
 }
 
-// withoutTakenBack leaves out evictions that were withdrawn before their tasks were committed: they never began.
+// withoutTakenBack leaves out evictions that were withdrawn before their tasks were committed: they never began. Those that were found in the
+// store did.
 func withoutTakenBack(told []event) []event {
 	if !slices.ContainsFunc(told, func(e event) bool { return failover.RoleOf(e.Fact).Is(failover.Retracts) }) {
 		return told
 	}
-	facts := lists.Of(told, func(t event) messages.Fact { return t.Fact })
+	var facts []messages.Fact
+	for i := range told {
+		if !told[i].Restored {
+			facts = append(facts, told[i].Fact)
+		}
+	}
 	void := failover.Retracted(facts)
 	return slices.DeleteFunc(told, func(e event) bool { return e.Fact != nil && slices.Contains(void, e.Fact) })
 }

@@ -82,6 +82,9 @@ func (l *toldLately) forget(now time.Time) {
 
 // byObject are the Events by what they are about.
 func (l toldLately) byObject() map[api.Key][]*event {
+	if len(l) == 0 {
+		return nil
+	}
 	all := map[api.Key][]*event{}
 	for _, t := range l {
 		for i := range t.of {
@@ -175,9 +178,10 @@ func (f *Fleet) makeUp(told toldLately) {
 	for _, c := range f.world.Store().List("Cluster") {
 		f.joining = append(f.joining, messages.ClusterName(c.GetName()))
 	}
+	records := f.config.Recorded != nil // then restoreRecord tells of evictions
 	for _, t := range told {
 		for i := range t.of {
-			if e := &t.of[i]; e.reason != "" && !f.restores(e) && !f.hasEvent(e) {
+			if e := &t.of[i]; e.reason != "" && !(records && ofEviction(e.Fact)) && !f.hasEvent(e) {
 				f.events[e.about] = append(f.events[e.about], *e)
 			}
 		}

@@ -134,8 +134,8 @@ func TestAClusterThatIsForcedOutIsStoredAgainWithoutATaint(t *testing.T) {
 	isGoing(f, "m1")
 }
 
-// A cluster that is taken out of the store and made again before a fleet, or a standby, has heard of that stays, with what is placed on it. No
-// taint of the old one is left.
+// A cluster that is taken out of the store and made again before a fleet, or a standby, has heard of that stays, with what is placed on it. The
+// taint of the old one goes.
 func TestAClusterThatIsMadeAgainStays(t *testing.T) {
 	remade := func(f *fixture, deleted bool) {
 		if deleted {

@@ -73,11 +73,12 @@ func (f *Fleet) restoreDecision(b *store.Binding, h *api.FailoverRecord, heard m
 	f.noteEvent(Decision{At: at, Fact: fact, Told: journal.Tell(time.Time{}, fact), Restored: true})
 }
 
-// restores reports whether an event tells what restoreRecord looks after.
-func (f *Fleet) restores(e *event) bool {
-	switch e.Fact.(type) {
+// ofEviction reports whether a fact is the beginning of an eviction, or its end. Machines that are built again do not find these again, for
+// bindings have them.
+func ofEviction(f messages.Fact) bool {
+	switch f.(type) {
 	case *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
-		return f.config.Recorded != nil
+		return true
 	}
 	return false
 }

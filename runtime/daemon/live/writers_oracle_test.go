@@ -138,7 +138,7 @@ func (w *writers) misreported() (found []string) {
 		}
 	}
 	for _, d := range w.record.told {
-		if what := ofEviction(d.At, d.Fact); what != "" {
+		if what := sayEviction(d.At, d.Fact); what != "" {
 			told(recorded, "in the record", what)
 		}
 	}
@@ -147,7 +147,7 @@ func (w *writers) misreported() (found []string) {
 		from, _, _ := strings.Cut(what, ":")
 		if e.InvolvedObject.Kind == "ResourceBinding" && e.Reason == kindStarted && from != "" {
 			name := messages.NameBinding(e.InvolvedObject.Namespace, e.InvolvedObject.Name)
-			told(events, "by Events", ofEviction(e.FirstTimestamp.Time, &messages.EvictionStarted{Binding: name, Cluster: messages.ClusterName(from)}))
+			told(events, "by Events", sayEviction(e.FirstTimestamp.Time, &messages.EvictionStarted{Binding: name, Cluster: messages.ClusterName(from)}))
 		}
 	}
 	w.world.Store().EachBinding(func(b *store.Binding) {
@@ -161,10 +161,9 @@ func (w *writers) misreported() (found []string) {
 	return found
 }
 
-// ofEviction tells of the beginning of an eviction, or of its end, and when that was; empty: it is another fact.
-func ofEviction(at time.Time, f messages.Fact) string {
-	switch f.(type) {
-	case *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
+// sayEviction tells of the beginning of an eviction, or of its end, and when that was; empty: it is another fact.
+func sayEviction(at time.Time, f messages.Fact) string {
+	if ofEviction(f) {
 		return fmt.Sprintf("%s of %s from %s at %s", f.Kind(), f.(messages.AboutBinding).AboutBinding(), f.(messages.AboutCluster).AboutCluster(), at.UTC().Format(time.TimeOnly))
 	}
 	return ""

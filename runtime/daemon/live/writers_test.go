@@ -34,7 +34,7 @@ type writers struct {
 	// busy is how often of thirty they write in the middle of a round.
 	busy int
 	did  []string
-	// evictions is how often fleets said each of ofEviction.
+	// evictions is how often fleets said each of sayEviction.
 	evictions map[string]int
 	// beside is by whose chance a standby hears of what was written, or nil: there is none. It goes on where the fleet is killed.
 	beside  *rand.Rand
@@ -101,7 +101,7 @@ func (w *writers) end() {
 
 func (w *writers) hears(at time.Time, f messages.Fact) {
 	w.traced("%s %s %+v", at.Format(time.TimeOnly), f.Kind(), f)
-	if what := ofEviction(at, f); what != "" {
+	if what := sayEviction(at, f); what != "" {
 		w.evictions[what]++
 	}
 }
