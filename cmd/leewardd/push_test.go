@@ -254,7 +254,9 @@ func TestAJoinedClusterRunsWhatIsPlacedThereAndIsTakenBack(t *testing.T) {
 	require.ErrorContains(t, l.Leave(t.Context()), "1 evictions are blocked:\n  shop/web-deployment  NoClusterFit  0/1 clusters are available")
 	at.delete(deployments, "shop", "web")
 	l.Timeout = time.Minute
-	require.NoError(t, l.Leave(t.Context()))
+	if err := l.Leave(t.Context()); err != nil {
+		require.ErrorContains(t, err, "cluster east: not found", "it may have left with the workload, as it is being deleted")
+	}
 	for _, gone := range []struct {
 		resource        *catalog.Resource
 		namespace, name string
