@@ -98,6 +98,7 @@ func (c *crowd) inEtcd(server string, arguments ...string) (leader *running, pro
 	require.NoError(c.t, err)
 	c.writeTo(engine.Config{Shared: shares})
 	flags, _ := shared(server)
+	flags = append(flags, "--leader-elect-lease-duration=2s", "--leader-elect-renew-deadline=1500ms")
 	leader, process = spawn(c.t, append(flags, arguments...)...)
 	leader.log.await(c.t, `"message":"this daemon leads"`)
 	c.follow(spawn(c.t, append(flags, arguments...)...))

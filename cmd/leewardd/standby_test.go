@@ -98,9 +98,9 @@ func spawnWith(t testing.TB, dir, culprit string, arguments ...string) (*running
 	return r, c.Process
 }
 
-// shared has daemons share an etcd, as flags and as a file. A standby takes over after two seconds.
+// shared has daemons share an etcd, as flags and as a file. A standby takes over after five seconds.
 func shared(server string) (flags []string, file string) {
-	const timing = "leaderElectLeaseDuration: 2s\nleaderElectRenewDeadline: 1500ms\nleaderElectRetryPeriod: 200ms\n"
+	const timing = "leaderElectLeaseDuration: 5s\nleaderElectRenewDeadline: 4s\nleaderElectRetryPeriod: 200ms\n"
 	for line := range strings.Lines(timing) {
 		field, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		flags = append(flags, "--"+config.FlagOf(field)+"="+value)
@@ -240,7 +240,7 @@ func TestALeaderThatWakesUpDeposedDecidesNothing(t *testing.T) {
 func TestALeaderThatStopsGivesTheLeaseBack(t *testing.T) {
 	t.Parallel() // it waits
 	_, file := shared(etcdtest.Start(t))
-	slow := strings.NewReplacer("Duration: 2s", "Duration: 1h", "Deadline: 1500ms", "Deadline: 30m").Replace(file)
+	slow := strings.NewReplacer("Duration: 5s", "Duration: 1h", "Deadline: 4s", "Deadline: 30m").Replace(file)
 	leader := start(t, slow)
 	leader.log.await(t, `"message":"this daemon leads"`)
 	standby := start(t, slow)
