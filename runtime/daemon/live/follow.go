@@ -40,7 +40,7 @@ const (
 type following struct {
 	// ahead are the objects that machines have as the leader has not committed them, since when.
 	ahead map[api.Key]time.Time
-	// disputed are those of them, bindings and the Governor aside, that the leader has committed otherwise, since when.
+	// disputed are those of them, bindings and the Governor aside, that the leader has committed otherwise, since when. Clusters yield in time.
 	disputed map[api.Key]time.Time
 	// unsaid is what machines have said of objects that are ahead, or not compared yet.
 	unsaid map[api.Key][]untold
@@ -133,6 +133,9 @@ func (s *Standby) Lead(ctx context.Context, term int64) (*Fleet, error) {
 	behind := false
 	err := f.untilDone(ctx, func() error {
 		_, err := f.round()
+		if err == nil && f.yield(f.config.Clock.Now()) {
+			_, err = f.round()
+		}
 		behind = errors.Is(err, ErrBehind) || err == nil && len(f.following.disputed) > 0
 		if behind || err != nil {
 			return err
@@ -220,6 +223,7 @@ func (f *Fleet) compare() (again bool, err error) {
 			l.owed[p.wish.key] = *p.wish
 		}
 	}, f.now(), f.late(consequencesLast))
+	f.yield(now.Add(-agreesWithin))
 	if l.lost || l.behind(now) {
 		return false, ErrBehind
 	}
@@ -255,6 +259,26 @@ func (f *Fleet) agrees(key api.Key) bool {
 	}
 	_, differs := written(ours, old, false)
 	return !differs
+}
+
+// yield has the clusters that the leader has decided otherwise on, before a time, be as they are stored. It reports whether there are any. Two
+// machines that taint a cluster in two seconds, a moment apart, would differ for ever.
+func (f *Fleet) yield(before time.Time) (yields bool) {
+	l := f.following
+	for _, key := range slices.SortedFunc(maps.Keys(l.disputed), store.CompareKeys) {
+		o, _ := f.stored(key)
+		c, is := o.(*api.Cluster)
+		if !is || l.disputed[key].After(before) {
+			continue
+		}
+		yields = true
+		f.world.AdoptCluster(api.Shallow(c).(*api.Cluster))
+		delete(l.disputed, key)
+		delete(l.ahead, key)
+		delete(l.unsaid, key)
+		delete(f.events, key)
+	}
+	return yields
 }
 
 // behind reports whether the machines and the leader have been at odds for too long.

@@ -102,16 +102,42 @@ func TestAStandbyWritesWhatTheLeaderOwed(t *testing.T) {
 	require.EqualValues(t, "Scheduled", get(f, binding()).Status.Evictions[1].State)
 }
 
-// Machines that have decided otherwise than the leader for too long are made again: of a cluster after seconds, of a binding once the leader
-// had all the time to write it.
+// A standby that taints a cluster a second later than the leader did yields: after a while, or as soon as it is to lead.
+func TestAStandbyThatIsLaterThanTheLeaderYields(t *testing.T) {
+	for name, waits := range map[string]time.Duration{"in time": agreesWithin + time.Second, "as it is to lead": 0} {
+		t.Run(name, func(t *testing.T) {
+			f := running(t)
+			f.apply(taintPolicy(corev1.TaintEffectNoExecute))
+			s := f.beside()
+			edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions[0].Status = metav1.ConditionFalse })
+			require.NoError(t, f.step())
+			tainted := get(f, member("m1"))
+			f.clock.Add(time.Second)
+			require.NoError(t, s.fleet.step(t.Context()))
+			require.Len(t, s.fleet.following.disputed, 1)
+			f.clock.Add(waits)
+			require.NoError(t, s.fleet.step(t.Context()))
+			require.Equal(t, waits > 0, len(s.fleet.following.disputed) == 0)
+			f.succeeds(s)
+			require.Equal(t, tainted.Spec.Taints, get(f, member("m1")).Spec.Taints)
+			require.Equal(t, tainted.ResourceVersion, get(f, member("m1")).ResourceVersion)
+			require.Equal(t, tainted.Spec.Taints, f.world.Store().Cluster("m1").Spec.Taints)
+			require.Equal(t, "m2:2 leaves m1", placed(f))
+			f.serves("m2", 2)
+			f.lets("m1")
+			require.Equal(t, "m2:2", placed(f), "its bindings hear of the cluster, and it of them")
+		})
+	}
+}
+
+// Machines of a standby that have decided otherwise than the leader for too long are made again: of a policy after seconds, of a binding once the
+// leader had all the time to write it.
 func TestAStandbyThatIsAtOddsWithTheLeaderIsMadeAgain(t *testing.T) {
 	f := running(t)
+	f.apply(taintPolicy(corev1.TaintEffectNoSchedule))
 	s := f.beside()
 	defer s.Close()
-	edit(f, member("m2"), func(c *api.Cluster) { // as a leader of another version might
-		c.Spec.Taints = []corev1.Taint{{Key: "odd", Effect: corev1.TaintEffectNoSchedule}}
-		c.Status.TaintCauses = []api.TaintCause{{Key: "odd", Effect: corev1.TaintEffectNoSchedule, By: "policy", Policy: "odd"}}
-	})
+	edit(f, taintPolicy(corev1.TaintEffectNoSchedule), func(p *api.ClusterTaintPolicy) { p.Status.TaintedClusters = 7 }) // as a leader of another version might
 	require.NoError(t, s.fleet.step(t.Context()))
 	require.Len(t, s.fleet.following.disputed, 1)
 	f.clock.Add(agreesWithin + time.Second)

@@ -77,6 +77,21 @@ func (w *World) Recreate(o *api.Cluster) error {
 	return nil
 }
 
+// AdoptCluster has a cluster be as another engine that leads has it, as Adopt does with a binding. The instant must be settled.
+func (w *World) AdoptCluster(o *api.Cluster) {
+	name := messages.ClusterName(o.Name)
+	w.store.Put(o)
+	w.kernel.Stop(clusterAt(name))
+	w.recoverCluster(name, w.now)
+	w.store.EachBinding(func(b *store.Binding) {
+		for c := range b.Copies() {
+			if c == name {
+				w.kernel.Post(clusterAt(name), &messages.BindingPlaced{Binding: b.Name(), Leaving: true})
+			}
+		}
+	})
+}
+
 // Adopt has a binding be as another engine that leads has it. Its machine is made again, as after a restart: what it knew of its own decisions
 // counts no more.
 func (w *World) Adopt(o api.Object) error {

@@ -3,6 +3,7 @@ package world
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -129,13 +130,18 @@ func (w *World) recoverClusters() {
 		w.kernel.Post(policyAt(name), &messages.PolicyApplied{Spec: &o.(*api.ClusterTaintPolicy).Spec})
 	}
 	for _, c := range w.clusters() {
-		w.spawnCluster(c)
-		w.showQuarantined(w.store.Cluster(c))
-		joined := w.joining(w.store.Cluster(c))
-		joined.Recovered = true
-		w.kernel.Post(clusterAt(c), joined)
-		w.kernel.Post(memberAt(c), &messages.EngineRestarted{Gone: w.went})
+		w.recoverCluster(c, w.went)
 	}
+}
+
+// recoverCluster makes the machine of a stored cluster, after one that is gone since some time.
+func (w *World) recoverCluster(c messages.ClusterName, gone time.Time) {
+	w.spawnCluster(c)
+	w.showQuarantined(w.store.Cluster(c))
+	joined := w.joining(w.store.Cluster(c))
+	joined.Recovered = true
+	w.kernel.Post(clusterAt(c), joined)
+	w.kernel.Post(memberAt(c), &messages.EngineRestarted{Gone: gone})
 }
 
 func (w *World) recoverBindings() {
