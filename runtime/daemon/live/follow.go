@@ -21,8 +21,8 @@ import (
 )
 
 // Standby is a fleet of a daemon that does not lead. Its machines hear what those of the leader hear, and decide the same, a moment earlier or
-// later, but nothing of that is committed or told. What the leader has committed of a binding, or of the Governor, they take over as it is; what
-// it has not they keep, for the leader may be gone.
+// later, but nothing of that is committed or told. What the leader has committed of a binding, or of the Governor, they take over as it is, and
+// of a cluster after agreesWithin; what it has not they keep, for the leader may be gone.
 type Standby struct{ fleet *Fleet }
 
 // ErrBehind is returned when machines that follow are no longer as the store is, and must be made again.
