@@ -224,6 +224,7 @@ func TestALeaderThatWakesUpDeposedDecidesNothing(t *testing.T) {
 	leader, process, standby, seen := pairOf(t)
 	due := leaves(standby, seen)
 	require.NoError(t, process.Signal(syscall.SIGSTOP))
+	standby.log.await(t, `"message":"this daemon leads"`)
 	left(t, seen, due)
 	require.NoError(t, process.Signal(syscall.SIGCONT))
 	leader.log.await(t, `"message":"this daemon leads no longer"`)
