@@ -110,7 +110,7 @@ func TestAnAgentAppliesCustomKindsOnceTheMemberServesThem(t *testing.T) {
 	p.log.await(t, `"object":"CustomResourceDefinition widgets.example.com","message":"repaired"`)
 	p.rewrite("widget", strings.Replace(widget, "size: 1", "size: 3", 1))
 	p.awaitWidget(api.Healthy, `{"readyReplicas":3}`)
-	require.Eventually(t, func() bool { return widgets.Len() == 1 }, time.Minute, 10*time.Millisecond, "one that still went with the definition is applied again")
+	require.Eventually(t, func() bool { return widgets.Len() == 1 }, 3*time.Minute, 10*time.Millisecond, "one that still went with the definition is applied again")
 
 	p.member.stop()
 	p.hub.delete(catalog.Works, agentWorks, "widget")

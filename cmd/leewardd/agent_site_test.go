@@ -140,7 +140,7 @@ func (s *site) delete(r *catalog.Resource, namespace, name string) {
 // await follows an object until it is as a test wants it; it gets nil while there is none.
 func awaitAt[O api.Object](s *site, r *catalog.Resource, namespace, name string, right func(O) bool) {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer stop()
 	var none, last O
 	found := false
@@ -174,14 +174,14 @@ func awaitAt[O api.Object](s *site, r *catalog.Resource, namespace, name string,
 	if !found {
 		text, err := json.MarshalIndent(last, "", " ")
 		require.NoError(s.t, err)
-		s.t.Fatalf("%s %s/%s is not as it should be after a minute: %s", r.Kind.Kind, namespace, name, text)
+		s.t.Fatalf("%s %s/%s is not as it should be after three minutes: %s", r.Kind.Kind, namespace, name, text)
 	}
 }
 
 // awaitAny waits until one of the objects of a namespace is as a test wants it.
 func awaitAny[O api.Object](s *site, r *catalog.Resource, namespace string, right func(O) bool) {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer stop()
 	found := false
 	see := func(o api.Object) {
@@ -199,7 +199,7 @@ func awaitAny[O api.Object](s *site, r *catalog.Resource, namespace string, righ
 		},
 		Changed: func(_ watch.EventType, o api.Object) { see(o) },
 	}))
-	require.True(s.t, found, "no %s in %s is as it should be after a minute", r.Kind.Kind, namespace)
+	require.True(s.t, found, "no %s in %s is as it should be after three minutes", r.Kind.Kind, namespace)
 }
 
 // pair is a hub, a member, and the agent between them.

@@ -50,7 +50,7 @@ func (o *otherPlane) awaits(right func(b *api.ResourceBinding) bool) {
 	require.Eventually(o.t, func() bool {
 		found, err := o.objects.Get(o.t.Context(), catalog.Bindings, "default", "web-deployment")
 		return err == nil && right(found.(*api.ResourceBinding))
-	}, time.Minute, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 }
 
 func placedOn(b *api.ResourceBinding, names ...string) bool {
@@ -112,7 +112,7 @@ func TestCutOverOnePolicyAndRollBack(t *testing.T) {
 	require.Eventually(t, func() bool {
 		told, err := o.client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web-deployment,reason=EvictionStarted"})
 		return err == nil && len(told.Items) == 1 && strings.Contains(told.Items[0].Message, "taint failed:NoExecute")
-	}, time.Minute, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 	a.stop() // rolled back: Karmada ends the task that it finds
 	require.NoError(t, <-a.ended)
 	o.awaits(func(b *api.ResourceBinding) bool {
@@ -145,7 +145,7 @@ func TestCutOverAFleet(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found, err := o.objects.Get(t.Context(), catalog.Of(store.GovernorKey), "", api.GovernorName)
 		return err == nil && len(found.(*api.Governor).Status.Permits) > 0
-	}, time.Minute, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 	rights := rightsOf(t, install.Act, install.Karmada)
 	asked := rightsAsked(o.requests())
 	for _, one := range rights {

@@ -176,7 +176,7 @@ func TestADaemonBesideKarmadaWritesNothingAndCompares(t *testing.T) {
 	require.Eventually(t, func() bool {
 		data, err := os.ReadFile(recorded)
 		return err == nil && bytes.Contains(data, []byte(`"resource":"leases.coordination.k8s.io"`)) // the last that is listed
-	}, time.Minute, time.Millisecond)
+	}, 3*time.Minute, time.Millisecond)
 	o.taintCluster("m2", "failed")
 	a.awaitTimes(t, "eviction started", 3)
 	o.evict("agreed", "m2", []string{"m1"}, []string{"m1", "m3"})

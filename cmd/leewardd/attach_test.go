@@ -223,7 +223,7 @@ func (a *attachment) await(t testing.TB, what string) {
 // awaitTimes waits until something is logged so often.
 func (a *attachment) awaitTimes(t testing.TB, what string, times int) {
 	t.Helper()
-	patience := time.After(time.Minute)
+	patience := time.After(3 * time.Minute)
 	for a.log.count(what) < times {
 		select {
 		case <-a.log.news:
@@ -242,7 +242,7 @@ func (a *attachment) answers(t testing.TB, path, text string) {
 	require.Eventually(t, func() bool {
 		_, body = a.read(t, path)
 		return strings.Contains(body, text)
-	}, time.Minute, 20*time.Millisecond, "%s never had %s", path, text)
+	}, 3*time.Minute, 20*time.Millisecond, "%s never had %s", path, text)
 }
 
 func (a *attachment) read(t testing.TB, path string) (code int, body string) {
@@ -295,7 +295,7 @@ func (f *foreign) taints(node string, taints ...corev1.Taint) {
 // deleted waits until a pod is being deleted, and returns it.
 func (f *foreign) deleted(name string) *corev1.Pod {
 	f.t.Helper()
-	ctx, stop := context.WithTimeout(f.t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(f.t.Context(), 3*time.Minute)
 	defer stop()
 	w, err := f.client.CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	require.NoError(f.t, err)

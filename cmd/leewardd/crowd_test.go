@@ -264,7 +264,7 @@ func (c *crowd) held(is func(*api.HoldStatus) bool) (version int64) {
 			}
 		}
 		return false
-	}, time.Minute, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 	return version
 }
 

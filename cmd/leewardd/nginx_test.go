@@ -41,7 +41,7 @@ func watched(t *testing.T, configuration string) *onlooker {
 // await follows an object until it is as a test wants it.
 func await[O api.Object](r *onlooker, k api.Key, right func(O) bool) {
 	r.t.Helper()
-	ctx, stop := context.WithTimeout(r.ctx, time.Minute)
+	ctx, stop := context.WithTimeout(r.ctx, 3*time.Minute)
 	defer stop()
 	found := false
 	see := func(o api.Object) {
@@ -59,7 +59,7 @@ func await[O api.Object](r *onlooker, k api.Key, right func(O) bool) {
 		},
 		Changed: func(_ watch.EventType, o api.Object) { see(o) },
 	}))
-	require.True(r.t, found, "%s is not as it should be after a minute", k)
+	require.True(r.t, found, "%s is not as it should be after three minutes", k)
 }
 
 // play has agents at work until the test ends, or they are told to stop.

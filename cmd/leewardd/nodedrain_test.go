@@ -111,7 +111,7 @@ func (s *drained) counted(name string, allowed int32) {
 	require.Eventually(s.t, func() bool {
 		b, err := s.client.PolicyV1().PodDisruptionBudgets("default").Get(s.t.Context(), name, metav1.GetOptions{})
 		return err == nil && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed == allowed && len(b.Status.DisruptedPods) == 0
-	}, time.Minute, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 }
 
 func TestADrainAtAnAPIServerKeepsToBudgets(t *testing.T) {

