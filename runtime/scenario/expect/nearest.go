@@ -22,10 +22,8 @@ type nearest struct {
 	event *Event
 	// kinds lead to the event, the last of them is its own.
 	kinds []string
-	// facts counts those that were looked at. reached is what was nearest of what happened to an object, since the event did.
-	facts   int
-	reached map[api.Key]reached
-	last    api.Key
+	// facts are those of these kinds. They are looked at only where the expectation fails: there may be a million.
+	facts []messages.Fact
 }
 
 // reached is a kind, by its place, and when it happened last, in facts.
@@ -36,7 +34,7 @@ func newNearest(e *Event) *nearest {
 	if e.about() != (api.Key{}) {
 		return nil
 	}
-	n := &nearest{event: e, kinds: []string{e.Kind}, reached: map[api.Key]reached{}}
+	n := &nearest{event: e, kinds: []string{e.Kind}}
 	for _, chain := range causes {
 		if i := slices.Index(chain, e.Kind); i >= 0 {
 			n.kinds = chain[:i+1]
@@ -47,36 +45,37 @@ func newNearest(e *Event) *nearest {
 
 // notice takes in a fact.
 func (n *nearest) notice(f messages.Fact) {
-	kind := slices.Index(n.kinds, f.Kind())
-	if kind < 0 {
-		return
-	}
-	key := aboutFact(f)
-	n.facts++
-	if kind == len(n.kinds)-1 {
-		n.last = key
-		if n.event.matches(f) {
-			delete(n.reached, key)
-			return
-		}
-	}
-	if n.reached[key].kind <= kind {
-		n.reached[key] = reached{kind, n.facts}
+	if slices.Contains(n.kinds, f.Kind()) {
+		n.facts = append(n.facts, f)
 	}
 }
 
 // missing says that nothing leads to the event; empty: something did, or nothing is known to.
 func (n *nearest) missing() string {
-	if n == nil || n.facts > 0 || len(n.kinds) == 1 {
+	if n == nil || len(n.facts) > 0 || len(n.kinds) == 1 {
 		return ""
 	}
 	return ", and nothing that leads to it did: " + strings.Join(n.kinds[:len(n.kinds)-1], ", ")
 }
 
 // object is what was found; the zero key: nothing.
-func (n *nearest) object() api.Key {
-	found, nearest := n.last, reached{}
-	for key, r := range n.reached { // order-free: no two are the same
+func (n *nearest) object() (found api.Key) {
+	all := map[api.Key]reached{} // what was nearest of what happened to an object, since the event did
+	for at, f := range n.facts {
+		kind, key := slices.Index(n.kinds, f.Kind()), aboutFact(f)
+		own := kind == len(n.kinds)-1
+		if own {
+			found = key
+		}
+		switch {
+		case own && n.event.matches(f):
+			delete(all, key)
+		case all[key].kind <= kind:
+			all[key] = reached{kind, at + 1}
+		}
+	}
+	nearest := reached{}
+	for key, r := range all { // order-free: no two are the same
 		if cmp.Or(cmp.Compare(r.kind, nearest.kind), cmp.Compare(r.at, nearest.at)) > 0 {
 			found, nearest = key, r
 		}
