@@ -24,7 +24,9 @@ type PodScheduler struct {
 	fleet   *podplacement.Fleet
 	planner *podplacement.Planner
 	shapes  map[template]*kind
-	pods    map[messages.PodName]*entry
+	// latest is the kind that was looked for last: pods of one template mostly come one after the other.
+	latest *kind
+	pods   map[messages.PodName]*entry
 	// dirty are the pending pods to decide on at the end of this instant, waiting those that no node could take.
 	dirty   []*entry
 	waiting map[messages.PodName]*entry
@@ -48,10 +50,13 @@ type template struct {
 
 // kind are the pods of one shape.
 type kind struct {
-	of     template
-	shape  *podplacement.Shape
-	failed error
-	pods   int
+	of template
+	// labels and namespace are those of its pods.
+	labels    map[string]string
+	namespace string
+	shape     *podplacement.Shape
+	failed    error
+	pods      int
 }
 
 // entry is what is known of one pod.
@@ -169,18 +174,27 @@ func alike(a, b *messages.PodViewed) bool { return a.Spec == b.Spec && maps.Equa
 func (s *PodScheduler) know(e *entry, m *messages.PodViewed) {
 	if e.view == nil || !alike(e.view, m) {
 		s.disown(e)
-		namespace, _ := m.Pod.Split()
-		of := template{spec: m.Spec, like: podplacement.Like(namespace, m.Labels)}
-		k := s.shapes[of]
-		if k == nil {
-			k = &kind{of: of}
-			k.shape, k.failed = s.fleet.Shape(&podplacement.Pod{Namespace: namespace, Labels: m.Labels, Spec: m.Spec, Peers: m.Peers})
-			s.shapes[of] = k
-		}
-		k.pods++
-		e.kind = k
+		e.kind = s.kindOf(m)
+		e.kind.pods++
 	}
 	e.view = m
+}
+
+// kindOf finds the kind of a pod, or makes it.
+func (s *PodScheduler) kindOf(m *messages.PodViewed) *kind {
+	namespace, _ := m.Pod.Split()
+	if k := s.latest; k != nil && k.pods > 0 && k.of.spec == m.Spec && k.namespace == namespace && maps.Equal(k.labels, m.Labels) {
+		return k
+	}
+	of := template{spec: m.Spec, like: podplacement.Like(namespace, m.Labels)}
+	k := s.shapes[of]
+	if k == nil {
+		k = &kind{of: of, namespace: namespace, labels: m.Labels}
+		k.shape, k.failed = s.fleet.Shape(&podplacement.Pod{Namespace: namespace, Labels: m.Labels, Spec: m.Spec, Peers: m.Peers})
+		s.shapes[of] = k
+	}
+	s.latest = k
+	return k
 }
 
 func (s *PodScheduler) disown(e *entry) {
