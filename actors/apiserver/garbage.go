@@ -45,7 +45,7 @@ func (s *Server) notifyStranded(c *changes, out *actors.Outbox) {
 		look(p)
 	}
 	for name := range c.gone { // order-free: a set
-		for _, p := range s.bound(name) { // order-free: a set
+		for _, p := range s.bound(name).byName() {
 			look(p)
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Server) notifyStranded(c *changes, out *actors.Outbox) {
 			continue
 		}
 		n.lost = lost
-		for _, p := range n.pods { // order-free: a set
+		for _, p := range n.pods.all {
 			look(p)
 		}
 	}

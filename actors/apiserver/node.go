@@ -23,14 +23,14 @@ import (
 // node is a stored node with the pods that are bound to it. Objects are replaced and never changed: others hold them.
 type node struct {
 	object *corev1.Node
-	pods   map[messages.PodName]*pod
+	pods   *pods
 	owner  messages.OwnerName
 	// lost is whether it was out of service when it changed last.
 	lost bool
 }
 
 // bound are the pods of a node, also of one that was deleted.
-func (s *Server) bound(name messages.NodeName) map[messages.PodName]*pod {
+func (s *Server) bound(name messages.NodeName) *pods {
 	if n := s.nodes[name]; n != nil {
 		return n.pods
 	}
@@ -76,14 +76,14 @@ func (s *Server) register(now time.Time, o *corev1.Node, settled bool, owner mes
 		s.rules.AdmitNode(o)
 	}
 	o.Spec.Taints = s.stamped(now, o.Spec.Taints, nil)
-	n := &node{object: o, pods: map[messages.PodName]*pod{}, owner: owner}
+	n := &node{object: o, pods: &pods{}, owner: owner}
 	s.nodes[name] = n
 	s.edits.node(name)
 	s.changes.registered[name] = true
 	if orphans := s.orphans[name]; orphans != nil {
 		delete(s.orphans, name)
 		n.pods = orphans
-		for _, p := range n.byName() {
+		for _, p := range n.pods.byName() {
 			s.changes.bound(p)
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Server) deleteNode(m *messages.DeleteNode, out *actors.Outbox) {
 		return
 	}
 	delete(s.nodes, m.Node)
-	if len(n.pods) > 0 {
+	if !n.pods.none() {
 		s.orphans[m.Node] = n.pods
 	}
 	out.Record(&messages.NodeDeleted{Node: m.Node, Cause: m.Cause})
@@ -333,9 +333,31 @@ func (n *node) view() *messages.NodeView {
 	}
 }
 
-// byName are the pods of a node in the order of their names.
-func (n *node) byName() []*pod {
-	pods := slices.Collect(maps.Values(n.pods))
-	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
-	return pods
+// pods are those of one node, in no order: each knows its place. Nil is of none.
+type pods struct{ all []*pod }
+
+func (s *pods) none() bool { return s == nil || len(s.all) == 0 }
+
+func (s *pods) add(p *pod) {
+	p.at = len(s.all)
+	s.all = append(s.all, p)
+}
+
+// remove takes out a pod, if it is there.
+func (s *pods) remove(p *pod) {
+	if s == nil || p.at >= len(s.all) || s.all[p.at] != p {
+		return
+	}
+	last := len(s.all) - 1
+	s.all[p.at] = s.all[last]
+	s.all[p.at].at = p.at
+	s.all[last], s.all = nil, s.all[:last]
+}
+
+// byName are the pods in the order of their names.
+func (s *pods) byName() []*pod {
+	if s == nil {
+		return nil
+	}
+	return slices.SortedFunc(slices.Values(s.all), func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
 }

@@ -156,7 +156,7 @@ func (s *Server) notifyGone(name messages.NodeName, n *node, owners []messages.O
 	if n.owner != "" && !s.watching[n.owner] {
 		out.TellOwner(n.owner, gone)
 	}
-	for _, p := range n.byName() {
+	for _, p := range n.pods.byName() {
 		out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: name, Gone: true})
 	}
 }
@@ -260,7 +260,7 @@ func (s *Server) tellKubelet(p *pod, out *actors.Outbox) {
 // notifyTainted tells the pods of a node of its NoExecute taints.
 func (s *Server) notifyTainted(n *node, out *actors.Outbox) {
 	seen := &messages.NodeTaintsSeen{Node: messages.NodeName(n.object.Name), Taints: taint.Evicting(n.object.Spec.Taints)}
-	for _, p := range n.byName() {
+	for _, p := range n.pods.byName() {
 		out.TellPodEviction(p.name, seen)
 	}
 }

@@ -36,6 +36,8 @@ type pod struct {
 	// changed and placed are set where it is in those lists of what an instant changed, edited where more has changed than its phase and
 	// readiness.
 	changed, edited, placed bool
+	// at is its place among those of its node.
+	at int
 }
 
 func (p *pod) node() messages.NodeName { return messages.NodeName(p.object.Spec.NodeName) }
@@ -137,7 +139,7 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 	s.pods[p.name] = p
 	s.edits.pod(p.name)
 	if n := s.nodes[p.node()]; n != nil {
-		n.pods[p.name] = p
+		n.pods.add(p)
 		s.changes.bound(p)
 	} else if p.node() != "" {
 		s.orphan(p)
@@ -151,10 +153,10 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 func (s *Server) orphan(p *pod) {
 	of := s.orphans[p.node()]
 	if of == nil {
-		of = map[messages.PodName]*pod{}
+		of = &pods{}
 		s.orphans[p.node()] = of
 	}
-	of[p.name] = p
+	of.add(p)
 }
 
 // bindPod binds a pending pod. Where the node is gone the pod asks again.
@@ -172,7 +174,7 @@ func (s *Server) bindPod(now time.Time, m *messages.BindPod, out *actors.Outbox)
 	o := s.editPod(p)
 	o.Spec.NodeName = string(m.Node)
 	setPodCondition(now, o, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
-	n.pods[p.name] = p
+	n.pods.add(p)
 	s.changes.bound(p)
 	out.Record(&messages.PodBound{Pod: m.Pod, Node: m.Node, Timed: m.Timed})
 }
@@ -219,7 +221,7 @@ func (s *Server) setPhase(now time.Time, p *pod, phase corev1.PodPhase, ready bo
 
 // unready has no pod that runs on a node be ready.
 func (s *Server) unready(now time.Time, n *node, out *actors.Outbox) {
-	for _, p := range n.byName() {
+	for _, p := range n.pods.byName() {
 		if p.object.Status.Phase == corev1.PodRunning {
 			s.setPhase(now, p, corev1.PodRunning, false, "NodeNotReady", out)
 		}
@@ -238,12 +240,13 @@ func (s *Server) markDisrupted(now time.Time, m *messages.MarkDisrupted) {
 
 // setPodCondition sets a condition in a list of its own.
 func setPodCondition(now time.Time, o *corev1.Pod, c corev1.PodCondition) {
-	conditions := slices.Clone(o.Status.Conditions)
-	i := slices.IndexFunc(conditions, func(other corev1.PodCondition) bool { return other.Type == c.Type })
+	before := o.Status.Conditions
+	i := slices.IndexFunc(before, func(other corev1.PodCondition) bool { return other.Type == c.Type })
 	if i < 0 {
-		i = len(conditions)
-		conditions = append(conditions, corev1.PodCondition{})
+		i = len(before)
 	}
+	conditions := make([]corev1.PodCondition, max(len(before), i+1))
+	copy(conditions, before)
 	c.LastTransitionTime = conditions[i].LastTransitionTime
 	if conditions[i].Status != c.Status {
 		c.LastTransitionTime = metav1.Time{Time: now}
@@ -319,7 +322,7 @@ func (s *Server) removePod(p *pod, out *actors.Outbox) {
 	p.removed = true
 	s.edits.removed(p.name, p.object)
 	s.unprotect(p)
-	if delete(s.bound(p.node()), p.name); len(s.orphans[p.node()]) == 0 {
+	if s.bound(p.node()).remove(p); s.orphans[p.node()].none() {
 		delete(s.orphans, p.node())
 	}
 	out.Record(&messages.PodDeleted{Pod: p.name, Node: p.node()})

@@ -19,6 +19,7 @@ import (
 	"leeward/actors"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
+	"leeward/messages/lists"
 )
 
 // Rules say how objects are admitted.
@@ -39,7 +40,7 @@ type Server struct {
 	nodes map[messages.NodeName]*node
 	pods  map[messages.PodName]*pod
 	// orphans are the pods that are bound to nodes that do not exist, by the name of the node.
-	orphans map[messages.NodeName]map[messages.PodName]*pod
+	orphans map[messages.NodeName]*pods
 	// admitted is, by owner, the last template that was admitted and what became of it: pods of a template share one spec.
 	admitted map[messages.OwnerName]admitted
 	// watching are the owners that hear of every node.
@@ -62,7 +63,7 @@ type admitted struct{ asked, spec *corev1.PodSpec }
 func New(rules Rules) *Server {
 	s := &Server{
 		rules: rules, nodes: map[messages.NodeName]*node{}, pods: map[messages.PodName]*pod{},
-		orphans:  map[messages.NodeName]map[messages.PodName]*pod{},
+		orphans:  map[messages.NodeName]*pods{},
 		admitted: map[messages.OwnerName]admitted{}, watching: map[messages.OwnerName]bool{}, changes: newChanges(),
 		budgets: map[messages.PodBudgetName]*budget{}, budgetsIn: map[string]map[messages.PodBudgetName]*budget{},
 		scales: map[messages.OwnerName]int32{}, waiting: map[messages.PodName]*pod{},
@@ -285,5 +286,5 @@ func (s *Server) Pods() []messages.PodName { return slices.Sorted(maps.Keys(s.po
 
 // PodsOn returns the names of the pods that are bound to a node, sorted.
 func (s *Server) PodsOn(name messages.NodeName) []messages.PodName {
-	return slices.Sorted(maps.Keys(s.bound(name)))
+	return lists.Of(s.bound(name).byName(), func(p *pod) messages.PodName { return p.name })
 }

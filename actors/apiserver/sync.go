@@ -138,7 +138,7 @@ func (s *Server) resyncPod(p *pod, object *corev1.Pod, out *actors.Outbox) {
 	}
 	if before.Spec.NodeName == "" && p.node() != "" {
 		if n := s.nodes[p.node()]; n != nil {
-			n.pods[p.name] = p
+			n.pods.add(p)
 			s.changes.bound(p)
 		} else {
 			s.orphan(p)
