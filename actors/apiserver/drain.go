@@ -15,7 +15,7 @@ func (s *Server) listPods(m *messages.ListPods, out *actors.Outbox) {
 	for _, name := range s.PodsOn(m.Node) {
 		p := s.pods[name]
 		p.drained = m.Node
-		listed.Pods = append(listed.Pods, messages.ListedPod{Object: p.object, Orphan: p.orphaned()})
+		listed.Pods = append(listed.Pods, messages.ListedPod{Object: p.hold(), Orphan: p.orphaned()})
 	}
 	out.TellDrain(m.Node, listed)
 }

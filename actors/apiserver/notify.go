@@ -189,7 +189,7 @@ func (s *Server) notifyPod(p *pod, out *actors.Outbox) {
 	o := p.object
 	if p.edited {
 		p.edited = false
-		out.TellPodEviction(p.name, &messages.PodStored{Object: o})
+		out.TellPodEviction(p.name, messages.NewPodStored(o))
 		if name := o.Spec.SchedulerName; p.node() != "" || name == "" || name == corev1.DefaultSchedulerName { // else another scheduler binds it
 			out.TellPodScheduler(p.view())
 		}

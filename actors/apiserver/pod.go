@@ -13,11 +13,13 @@ import (
 	"leeward/messages"
 )
 
-// pod is a stored pod. Its object is replaced and never changed: others hold it.
+// pod is a stored pod.
 type pod struct {
 	name   messages.PodName
 	object *corev1.Pod
-	owner  messages.OwnerName
+	// held: others hold the object, or spec is part of it, so that it is replaced and not changed.
+	held  bool
+	owner messages.OwnerName
 	// spec is shared by the pods of a template; peers selects those that it is spread with.
 	spec  *corev1.PodSpec
 	peers *metav1.LabelSelector
@@ -48,12 +50,20 @@ func (p *pod) finished() bool {
 
 func (p *pod) terminating() bool { return p.object.DeletionTimestamp != nil }
 
-// editPod returns a copy of a pod's object that may be changed in its own fields.
+// editPod returns a pod's object, which may be changed in its own fields: a copy of what others hold.
 func (s *Server) editPod(p *pod) *corev1.Pod {
-	o := *p.object
-	p.object = &o
+	if p.held {
+		o := *p.object
+		p.object, p.held = &o, false
+	}
 	s.edits.pod(p.name)
-	return &o
+	return p.object
+}
+
+// hold returns a pod's object for others to keep.
+func (p *pod) hold() *corev1.Pod {
+	p.held = true
+	return p.object
 }
 
 // readySince is since when a pod is ready, zero if it is not.
@@ -120,7 +130,7 @@ func (s *Server) putPod(now time.Time, m *messages.PutPod, out *actors.Outbox) {
 	o := s.editPod(p)
 	o.Labels, o.Annotations, o.Finalizers = m.Object.Labels, m.Object.Annotations, m.Object.Finalizers
 	o.Spec.Tolerations = m.Object.Spec.Tolerations
-	p.spec = &o.Spec
+	p.spec, p.held = &o.Spec, true
 	p.request++
 	s.protect(p)
 	s.changes.pod(p)
@@ -137,6 +147,7 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 		o.CreationTimestamp = metav1.Time{Time: now}
 	}
 	s.pods[p.name] = p
+	p.held = p.spec == &o.Spec
 	s.edits.pod(p.name)
 	if n := s.nodes[p.node()]; n != nil {
 		n.pods.add(p)
@@ -320,7 +331,7 @@ func (s *Server) end(p *pod, out *actors.Outbox) {
 func (s *Server) removePod(p *pod, out *actors.Outbox) {
 	delete(s.pods, p.name)
 	p.removed = true
-	s.edits.removed(p.name, p.object)
+	s.edits.removed(p.name, p.hold())
 	s.unprotect(p)
 	if s.bound(p.node()).remove(p); s.orphans[p.node()].none() {
 		delete(s.orphans, p.node())

@@ -256,7 +256,7 @@ func (s *Server) Node(name messages.NodeName) *corev1.Node {
 // Pod returns a pod as it is stored, nil if there is none. It must not be changed.
 func (s *Server) Pod(name messages.PodName) *corev1.Pod {
 	if p := s.pods[name]; p != nil {
-		return p.object
+		return p.hold()
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (s *Server) OwnerOf(name messages.PodName) (messages.OwnerName, bool) {
 // EachPod yields all pods in any order, with what keeps each up, empty for nothing. They must not be changed.
 func (s *Server) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
 	for _, p := range s.pods { // order-free: the caller's concern
-		if !yield(p.object, p.owner) {
+		if !yield(p.hold(), p.owner) {
 			return
 		}
 	}

@@ -300,3 +300,63 @@ func TestTheOrderOfArrivalChangesNothing(t *testing.T) {
 		require.Equal(t, want, got, "seed %d", seed)
 	}
 }
+
+// What was returned of a pod, and the spec that the scheduler was told, others may keep.
+func TestWhatOthersHoldOfAPodIsNeverChanged(t *testing.T) {
+	bare := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "p", UID: "1"}, Spec: *template}
+	edited := bare.DeepCopy()
+	edited.Labels, edited.Spec.Tolerations = map[string]string{"a": "b"}, []corev1.Toleration{{Key: "x"}}
+	failed := edited.DeepCopy()
+	failed.Spec.NodeName, failed.Status.Phase = "n1", corev1.PodFailed
+	type step struct {
+		request messages.ToAPIServer
+		fact    string // that it records; empty: any or none
+	}
+	bind := func(request uint64) step {
+		return step{&messages.BindPod{Pod: "d/p", Request: request, Node: "n1"}, "PodBound d/p"}
+	}
+	put := func(o *corev1.Pod) step { return step{request: &messages.PutPod{Object: o}} }
+	sync := func(o *corev1.Pod, fact string) step {
+		return step{&messages.PodSynced{Pod: "d/p", Object: o}, fact}
+	}
+	report := step{&messages.PodReported{Pod: "d/p", UID: "1", Phase: corev1.PodRunning, Ready: true}, "PodPhaseChanged d/p"}
+	disrupt := step{request: &messages.MarkDisrupted{Pod: "d/p", UID: "1", Reason: "r"}}
+	remove := step{request: &messages.DeletePod{Pod: "d/p", UID: "1"}}
+	pending := step{&messages.MarkUnschedulable{Pod: "d/p", Message: "0/1 nodes are available"}, "PodUnschedulable d/p"}
+	for name, steps := range map[string][]step{
+		"of a template": {{request: create("d/p", "1")}, pending, bind(0), report, disrupt, remove},
+		"bound":         {put(bare), bind(0), put(edited), report, put(bare), remove},
+		"edited":        {put(bare), put(edited), bind(1), report, disrupt},
+		"synced":        {sync(bare, "PodCreated d/p"), bind(0), report},
+		"synced again":  {sync(bare, "PodCreated d/p"), sync(edited, ""), bind(1), sync(failed, "PodPhaseChanged d/p"), remove},
+	} {
+		for _, holds := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, held %t", name, holds), func(t *testing.T) {
+				d := drive(t, apiserver.Rules{})
+				d.Tell(node("n1"))
+				held, specs := map[*corev1.Pod]*corev1.Pod{}, map[*corev1.PodSpec]*corev1.PodSpec{}
+				for i, step := range steps {
+					d.Tell(step.request)
+					if step.fact != "" {
+						require.Contains(t, d.facts(), step.fact, "step %d", i)
+					}
+					for o, was := range held { // order-free: each for itself
+						require.Equal(t, was, o, "step %d", i)
+					}
+					for s, was := range specs { // order-free: each for itself
+						require.Equal(t, was, s, "step %d", i)
+					}
+					for _, m := range d.Mail() {
+						if v, is := m.Message.(*messages.PodViewed); is {
+							specs[v.Spec] = v.Spec.DeepCopy()
+						}
+					}
+					if holds {
+						o := d.server.Pod("d/p")
+						held[o] = o.DeepCopy()
+					}
+				}
+			})
+		}
+	}
+}

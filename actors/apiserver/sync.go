@@ -129,10 +129,10 @@ func (s *Server) syncPod(now time.Time, m *messages.PodSynced, out *actors.Outbo
 
 // resyncPod takes over a newer version of a pod.
 func (s *Server) resyncPod(p *pod, object *corev1.Pod, out *actors.Outbox) {
-	before, wasReady := p.object, !p.readySince().IsZero()
+	before, wasReady := p.hold(), !p.readySince().IsZero()
 	o := s.editPod(p)
 	*o = *object
-	p.spec = &o.Spec
+	p.spec, p.held = &o.Spec, true
 	if !equality.Semantic.DeepEqual(before.Labels, o.Labels) || !equality.Semantic.DeepEqual(&before.Spec, &o.Spec) {
 		p.request++ // what the scheduler answers to an older version is void
 	}

@@ -1,7 +1,6 @@
 package podeviction
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,8 +43,8 @@ func (a *attempt) running() bool { return a.step != "" }
 // assess compares taints and tolerations. Nothing is known of the taints of another node than the pod's own.
 func (e *Eviction) assess(now time.Time, out *actors.Outbox) {
 	switch {
-	case e.object == nil || e.node == "" || string(e.node) != e.object.Spec.NodeName:
-	case e.rules.SparesFinished && spared(e.object):
+	case e.pod == nil || e.node == "" || e.node != e.pod.Node:
+	case e.rules.SparesFinished && e.pod.Spared:
 		e.withdraw("it has finished, is being deleted, or is a mirror of a static pod", out)
 	case !e.rules.Exact:
 		e.assessByTimer(now, out)
@@ -62,7 +61,7 @@ func (e *Eviction) match() taint.Rule {
 // assessByTimer counts from now, and keeps a timer that runs. Kubernetes goes on with an eviction that has begun although nothing asks for
 // it any more; one that is tried until it is done must end then. Source: processPodOnNode of the taint-eviction controller.
 func (e *Eviction) assessByTimer(now time.Time, out *actors.Outbox) {
-	a := taint.AllowanceOf(e.taints, e.object.Spec.Tolerations, e.match())
+	a := taint.AllowanceOf(e.taints, e.pod.Tolerations, e.match())
 	v := taint.Tolerance{Outcome: a.Outcome, Taint: a.Taint, Toleration: a.Toleration}
 	if v.Outcome == taint.Until {
 		v.At = a.After(now)
@@ -88,7 +87,7 @@ func (e *Eviction) assessByTimer(now time.Time, out *actors.Outbox) {
 
 // assessExactly goes by timeAdded, and takes back what is no longer due.
 func (e *Eviction) assessExactly(now time.Time, out *actors.Outbox) {
-	v := taint.Deadline(e.taints, e.object.Spec.Tolerations, e.match())
+	v := taint.Deadline(e.taints, e.pod.Tolerations, e.match())
 	due := v.Outcome == taint.Untolerated || v.Outcome == taint.Until && !v.At.After(now)
 	switch {
 	case due && e.attempt.running():
@@ -111,7 +110,7 @@ func (e *Eviction) assessExactly(now time.Time, out *actors.Outbox) {
 func (e *Eviction) why(v *taint.Tolerance) cause {
 	w := cause{taint: e.taints[v.Taint], deadline: v.At}
 	if v.Toleration >= 0 {
-		w.toleration = &e.object.Spec.Tolerations[v.Toleration]
+		w.toleration = &e.pod.Tolerations[v.Toleration]
 	}
 	return w
 }
@@ -188,7 +187,7 @@ func (e *Eviction) try(out *actors.Outbox) {
 func (e *Eviction) ask(verb messages.APIVerb, out *actors.Outbox) {
 	e.attempt.step = verb
 	out.TellAPIClient(e.rules.Client, &messages.RequestAsked{
-		Pod: e.name, Verb: verb, Attempt: e.attempt.number, UID: e.object.UID, Reason: disruption, Message: e.disruption(&e.attempt.why),
+		Pod: e.name, Verb: verb, Attempt: e.attempt.number, UID: e.pod.UID, Reason: disruption, Message: e.disruption(&e.attempt.why),
 		Event: !e.rules.Exact && verb == messages.VerbGet && e.attempt.tries == 1,
 	})
 }
@@ -213,11 +212,11 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 	case m.Verb == messages.VerbPatch:
 		e.marked = true
 		out.Record(&messages.PodEvicted{Pod: e.name, Node: e.on(), Deadline: why.deadline, Taint: why.taint, Toleration: why.toleration})
-		out.TellAPIServer(&messages.MarkDisrupted{Pod: e.name, UID: e.object.UID, Reason: disruption, Message: e.disruption(why)})
+		out.TellAPIServer(&messages.MarkDisrupted{Pod: e.name, UID: e.pod.UID, Reason: disruption, Message: e.disruption(why)})
 		e.ask(messages.VerbDelete, out)
 	default:
-		out.Record(&messages.PodDeletionRequested{Pod: e.name, Node: e.on(), GracePeriodSeconds: e.grace()})
-		out.TellAPIServer(&messages.DeletePod{Pod: e.name, UID: e.object.UID})
+		out.Record(&messages.PodDeletionRequested{Pod: e.name, Node: e.on(), GracePeriodSeconds: e.pod.GracePeriodSeconds})
+		out.TellAPIServer(&messages.DeletePod{Pod: e.name, UID: e.pod.UID})
 		e.attempt = attempt{number: e.attempt.number}
 	}
 }
@@ -225,7 +224,7 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 // evict asks the Eviction API to mark and delete the pod.
 func (e *Eviction) evict(why *cause, out *actors.Outbox) {
 	out.TellAPIServer(&messages.EvictPod{
-		Pod: e.name, UID: e.object.UID, Attempt: e.attempt.number, Unready: true, Reason: disruption, Message: e.disruption(why),
+		Pod: e.name, UID: e.pod.UID, Attempt: e.attempt.number, Unready: true, Reason: disruption, Message: e.disruption(why),
 	})
 }
 
@@ -278,36 +277,8 @@ func (e *Eviction) refused(now time.Time, m *messages.RequestServed, out *actors
 
 // on is the pod's node.
 func (e *Eviction) on() messages.NodeName {
-	if e.object == nil {
+	if e.pod == nil {
 		return ""
 	}
-	return messages.NodeName(e.object.Spec.NodeName)
-}
-
-// grace is what a deletion grants the pod; one that has finished needs nothing.
-func (e *Eviction) grace() int64 {
-	switch seconds := e.object.Spec.TerminationGracePeriodSeconds; {
-	case finished(e.object):
-		return 0
-	case seconds != nil:
-		return *seconds
-	}
-	return corev1.DefaultTerminationGracePeriodSeconds
-}
-
-// spared reports whether a pod needs no eviction: it has finished, is being deleted, or mirrors a static pod.
-func spared(object *corev1.Pod) bool {
-	_, mirror := object.Annotations[corev1.MirrorPodAnnotationKey]
-	return mirror || finished(object) || object.DeletionTimestamp != nil
-}
-
-func finished(object *corev1.Pod) bool {
-	return object.Status.Phase == corev1.PodSucceeded || object.Status.Phase == corev1.PodFailed
-}
-
-// disrupted reports whether a pod has the condition that evictions give it.
-func disrupted(object *corev1.Pod) bool {
-	return slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
-	})
+	return e.pod.Node
 }

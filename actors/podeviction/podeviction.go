@@ -51,8 +51,8 @@ type Eviction struct {
 	name  messages.PodName
 	rules Rules
 
-	// object is the pod as last stored; nil: it is not, or no longer, there.
-	object *corev1.Pod
+	// pod is as last stored; nil: it is not, or no longer, there.
+	pod *messages.PodStored
 	// taints are the NoExecute taints of node, the node that they were seen on.
 	taints []corev1.Taint
 	node   messages.NodeName
@@ -80,7 +80,7 @@ func New(name messages.PodName, rules Rules) *Eviction { return &Eviction{name: 
 func (e *Eviction) Receive(now time.Time, m messages.ToPodEviction, out *actors.Outbox) {
 	switch m := m.(type) {
 	case *messages.PodStored:
-		e.stored(m.Object, out)
+		e.stored(m, out)
 	case *messages.PodForgotten:
 		e.gone(out)
 	case *messages.NodeTaintsSeen:
@@ -126,17 +126,16 @@ func (e *Eviction) next(now time.Time) time.Time {
 }
 
 // stored takes over the pod. Another node and other tolerations matter, and whether it is spared.
-func (e *Eviction) stored(object *corev1.Pod, out *actors.Outbox) {
-	if e.object != nil && e.object.UID != object.UID {
+func (e *Eviction) stored(m *messages.PodStored, out *actors.Outbox) {
+	if e.pod != nil && e.pod.UID != m.UID {
 		e.gone(out)
 	}
-	before := e.object
-	e.object, e.marked = object, e.marked || disrupted(object)
+	before := e.pod
+	e.pod, e.marked = m, e.marked || m.Disrupted
 	switch {
-	case before == nil, before.Spec.NodeName != object.Spec.NodeName,
-		!equality.Semantic.DeepEqual(before.Spec.Tolerations, object.Spec.Tolerations):
+	case before == nil, before.Node != m.Node, !equality.Semantic.DeepEqual(before.Tolerations, m.Tolerations):
 		e.stale = true
-	case e.rules.SparesFinished && spared(before) != spared(object):
+	case e.rules.SparesFinished && before.Spared != m.Spared:
 		e.stale = true
 	}
 }

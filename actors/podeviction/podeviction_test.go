@@ -105,21 +105,21 @@ func tolerates(key string, seconds ...int64) corev1.Toleration {
 }
 
 func pod(tolerations ...corev1.Toleration) *messages.PodStored {
-	return &messages.PodStored{Object: &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "web", UID: "u1"},
-		Spec:       corev1.PodSpec{NodeName: string(node), Tolerations: tolerations},
-		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
-	}}
+	return like(func(*corev1.Pod) {}, tolerations...)
 }
 
 func unbound(tolerations ...corev1.Toleration) *messages.PodStored {
-	return like(pod(tolerations...), func(p *corev1.Pod) { p.Spec.NodeName = "" })
+	return like(func(p *corev1.Pod) { p.Spec.NodeName = "" }, tolerations...)
 }
 
-func like(m *messages.PodStored, change func(*corev1.Pod)) *messages.PodStored {
-	object := m.Object.DeepCopy()
+func like(change func(*corev1.Pod), tolerations ...corev1.Toleration) *messages.PodStored {
+	object := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "web", UID: "u1"},
+		Spec:       corev1.PodSpec{NodeName: string(node), Tolerations: tolerations},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
 	change(object)
-	return &messages.PodStored{Object: object}
+	return messages.NewPodStored(object)
 }
 
 // event is what the eviction hears at a second.
@@ -154,9 +154,9 @@ func at(seconds ...float64) []float64 { return seconds }
 func evictions() []eviction {
 	aged := tainted("t1")
 	aged.Taints[0].TimeAdded = &metav1.Time{Time: actorstest.Start.Add(-time.Hour)}
-	finished := like(pod(), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
-	mirror := like(pod(), func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} })
-	ending := like(pod(), func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: actorstest.Start} })
+	finished := like(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	mirror := like(func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} })
+	ending := like(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: actorstest.Start} })
 	both := pod(tolerates("t1", 2), tolerates("t2", 6))
 	var never []float64
 	return []eviction{
@@ -246,7 +246,7 @@ func TestAPodThatFinishesMeanwhileIsSpared(t *testing.T) {
 	f := newFleet(t, spares)
 	f.tell(pod(tolerates("t1", 3)), tainted("t1"))
 	f.until(1)
-	f.tell(like(pod(tolerates("t1", 3)), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }))
+	f.tell(like(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }, tolerates("t1", 3)))
 	f.until(9)
 	require.Equal(t, []string{"EvictionScheduled", "EvictionCancelled"}, f.kinds())
 	f.Sleeps()
@@ -254,7 +254,7 @@ func TestAPodThatFinishesMeanwhileIsSpared(t *testing.T) {
 	f = newFleet(t, spares)
 	f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet, Error: "busy"})
 	f.tell(pod(), tainted("t1"))
-	f.tell(like(pod(), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }))
+	f.tell(like(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }))
 	require.Equal(t, []string{"EvictionFailed", "EvictionCancelled"}, f.kinds())
 	f.Sleeps()
 }
@@ -310,7 +310,7 @@ func TestAnEvictionNamesItsTaintAndToleration(t *testing.T) {
 
 func TestAFinishedPodIsDeletedWithoutGrace(t *testing.T) {
 	f := newFleet(t, kubernetes)
-	f.tell(like(pod(), func(p *corev1.Pod) {
+	f.tell(like(func(p *corev1.Pod) {
 		p.Status.Phase, p.Spec.TerminationGracePeriodSeconds = corev1.PodFailed, new(int64)
 		*p.Spec.TerminationGracePeriodSeconds = 20
 	}), tainted("t1"))
@@ -429,7 +429,7 @@ func TestAPodOfTheSameNameIsAnother(t *testing.T) {
 		f := newFleet(t, r)
 		f.tell(pod(), tainted("t1"))
 		f.until(1)
-		f.tell(like(pod(tolerates("t1", 3)), func(p *corev1.Pod) { p.UID = "u2" }))
+		f.tell(like(func(p *corev1.Pod) { p.UID = "u2" }, tolerates("t1", 3)))
 		f.until(9)
 		require.Len(t, f.deleted, 2)
 		require.Len(t, actorstest.FactsOf[*messages.PodEvicted](f.all), 2)

@@ -144,7 +144,7 @@ func (d *decider) setPod(p *corev1.Pod) {
 		host[messages.ToPodEviction](d, a, podeviction.New(name, podeviction.RulesOf(d.settings, taintManager)))
 		before = nil
 	}
-	d.kernel.Post(a, &messages.PodStored{Object: p})
+	d.kernel.Post(a, messages.NewPodStored(p))
 	if before == nil || before.Spec.NodeName != p.Spec.NodeName {
 		d.kernel.Post(a, &messages.NodeTaintsSeen{Node: node, Taints: d.nodes[node]})
 	}
