@@ -35,9 +35,10 @@ type node struct {
 	name messages.NodeName
 	// object is as the last instant left it, before as the one before it did; nil: there was none.
 	object, before *corev1.Node
-	pods           map[*pod]bool
-	// used is what its pods use, in thousandths.
-	used map[corev1.ResourceName]int64
+	// pods are in no order: each knows its place.
+	pods []*pod
+	// used is what its pods use.
+	used []use
 	// byHand are the keys of failure taints that people wrote.
 	byHand map[string]bool
 }
@@ -48,7 +49,9 @@ type pod struct {
 	owner  messages.OwnerName
 	object *corev1.Pod
 	on     *node
-	uses   []use
+	// at is its place among the pods of that node.
+	at   int
+	uses []use
 	// isNew: it was made, or edited, in this instant.
 	isNew, lives bool
 	// ready, terminating and gone are as the facts say, up to the one that is looked at.
@@ -173,7 +176,7 @@ func (m *Monitor) touch(name messages.NodeName) *node {
 	m.instant.nodes[name] = true
 	n := m.census.nodes[name]
 	if n == nil {
-		n = &node{name: name, pods: map[*pod]bool{}, used: map[corev1.ResourceName]int64{}, byHand: map[string]bool{}}
+		n = &node{name: name, byHand: map[string]bool{}}
 		m.census.nodes[name] = n
 	}
 	return n
@@ -289,20 +292,39 @@ func (m *Monitor) move(p *pod, on *node) {
 	}
 	if p.on != nil {
 		p.on.take(p.uses, -1)
-		delete(p.on.pods, p)
+		p.on.lose(p)
 		m.instant.left[p.on.name] = true
 	}
 	if on != nil {
 		on.take(uses, +1)
-		on.pods[p] = true
+		p.at, on.pods = len(on.pods), append(on.pods, p)
 	}
 	p.on, p.uses = on, uses
 }
 
 func (n *node) take(uses []use, by int64) {
 	for _, u := range uses {
-		n.used[u.of] += by * u.milli
+		*n.usedOf(u.of) += by * u.milli
 	}
+}
+
+// usedOf is what the pods of a node use of a resource, in thousandths.
+func (n *node) usedOf(of corev1.ResourceName) *int64 {
+	for i := range n.used {
+		if n.used[i].of == of {
+			return &n.used[i].milli
+		}
+	}
+	n.used = append(n.used, use{of: of})
+	return &n.used[len(n.used)-1].milli
+}
+
+// lose takes a pod out of those of the node.
+func (n *node) lose(p *pod) {
+	last := len(n.pods) - 1
+	n.pods[p.at] = n.pods[last]
+	n.pods[p.at].at = p.at
+	n.pods[last], n.pods = nil, n.pods[:last]
 }
 
 // onePod is what a pod uses that asks for nothing.

@@ -169,7 +169,7 @@ func (m *Monitor) noneLate(now time.Time, nodes []messages.NodeName, pods []*pod
 	}
 	for _, name := range nodes {
 		if n := m.census.nodes[name]; m.instant.restarted || !taint.SameNoExecute(taintsOf(n.before), taintsOf(n.object), true) {
-			for p := range n.pods { // order-free: each for itself
+			for _, p := range n.pods {
 				m.schedule(now, p)
 			}
 		}

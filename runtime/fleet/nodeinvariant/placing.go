@@ -133,7 +133,7 @@ func (m *Monitor) takes(now time.Time, n *node, o *corev1.Pod, asks *nodeaffinit
 	}
 	for _, u := range uses {
 		has := n.object.Status.Allocatable[u.of]
-		if n.used[u.of]+u.milli > has.MilliValue() {
+		if *n.usedOf(u.of)+u.milli > has.MilliValue() {
 			return false
 		}
 	}
