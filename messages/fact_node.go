@@ -9,10 +9,14 @@ import (
 // AboutNode is a fact that names a node, and no pod.
 type AboutNode interface{ AboutNode() NodeName }
 
-// NodeRegistered says that a node was created.
+// NodeRegistered says that a node was created, and what it came with: its taints, whether it is cordoned, and the status of its Ready condition,
+// empty where it has none.
 type NodeRegistered struct {
-	Node NodeName `json:"node"`
-	Zone ZoneName `json:"zone,omitempty"`
+	Node          NodeName               `json:"node"`
+	Zone          ZoneName               `json:"zone,omitempty"`
+	Taints        []corev1.Taint         `json:"taints,omitempty"`
+	Unschedulable bool                   `json:"unschedulable,omitempty"`
+	Ready         corev1.ConditionStatus `json:"ready,omitempty"`
 }
 
 // NodeDeleted says that a node does not exist any more. Cause says why.

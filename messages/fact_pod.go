@@ -41,8 +41,10 @@ type PodEvicted struct {
 type PodCreated struct {
 	Pod   PodName   `json:"pod"`
 	Owner OwnerName `json:"owner,omitempty"`
-	// Node is set where it was created on a node.
-	Node NodeName `json:"node,omitempty"`
+	// Node is set where it was created on a node, and Phase where it is not Pending.
+	Node  NodeName        `json:"node,omitempty"`
+	Phase corev1.PodPhase `json:"phase,omitempty"`
+	Ready bool            `json:"ready,omitempty"`
 }
 
 // PodBound says that the scheduler bound a pod to a node. Timed: the node has a NoExecute taint that the pod tolerates only for a time,

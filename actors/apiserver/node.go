@@ -87,7 +87,9 @@ func (s *Server) register(now time.Time, o *corev1.Node, settled bool, owner mes
 			s.changes.bound(p)
 		}
 	}
-	out.Record(&messages.NodeRegistered{Node: name, Zone: messages.ZoneName(nodelife.ZoneOf(o.Labels).String())})
+	out.Record(&messages.NodeRegistered{
+		Node: name, Zone: messages.ZoneName(nodelife.ZoneOf(o.Labels).String()), Taints: slices.Clone(o.Spec.Taints), Unschedulable: o.Spec.Unschedulable, Ready: nodelife.Ready(o.Status.Conditions),
+	})
 	s.changes.node(name)
 	s.changes.noExecute(name)
 }

@@ -155,7 +155,11 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 	} else if p.node() != "" {
 		s.orphan(p)
 	}
-	out.Record(&messages.PodCreated{Pod: p.name, Owner: p.owner, Node: p.node()})
+	created := &messages.PodCreated{Pod: p.name, Owner: p.owner, Node: p.node(), Ready: !p.readySince().IsZero()}
+	if o.Status.Phase != corev1.PodPending {
+		created.Phase = o.Status.Phase
+	}
+	out.Record(created)
 	s.protect(p)
 	s.changes.pod(p)
 }

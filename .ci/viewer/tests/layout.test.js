@@ -34,7 +34,7 @@ test('many workloads are groups, the worst outcome first, and large groups are c
   const m = large(largeGroup + 2);
   const all = m.run.workloads.map((_, i) => i);
   const rows = rowsOf(m, { workloads: all, clusters: [], group: 'outcome', toggled: new Set(), pins: [], filtered: false });
-  assert.deepEqual(rows.map((r) => [r.key, r.note]), [['e', 'all held'], ['s:workloads', '202'], ['G:o5', '1'], ['w0', ''], ['G:o8', '201']]);
+  assert.deepEqual(rows.map((r) => [r.key, r.note]), [['e', 'all held'], ['s:workloads', '202'], ['G:o7', '1'], ['w0', ''], ['G:o12', '201']]);
   const by = rowsOf(m, { workloads: all, clusters: [], group: 'namespace', toggled: new Set(), pins: [], filtered: false });
   assert.deepEqual(by.filter((r) => r.type === 'group').map((r) => r.label), ['team-0', 'team-1', 'team-2', 'team-3', 'team-4', 'team-5', 'team-6']);
   assert.equal(rowsOf(m, { workloads: all.slice(0, fewWorkloads), clusters: [], group: 'outcome', toggled: new Set(), pins: [], filtered: false }).some((r) => r.type === 'group'), false);
@@ -90,4 +90,44 @@ test('the bar at an instant is the last that has begun', () => {
   assert.equal(barAt(bars, 9), undefined);
   assert.equal(barAt(bars, 19), bars[0]);
   assert.equal(barAt(bars, 20), bars[1]);
+});
+
+/** A run of two nodes, of which n1 is lost, and n pods, of which the first is terminating; with the clusters and workloads of the small run where so asked. @param {number} n @param {boolean} [both] */
+function ofNodes(n, both = false) {
+  const { run } = model();
+  const at = (/** @type {string} */ word) => run.strings.indexOf(word);
+  const k = (/** @type {string} */ kind) => run.kinds.indexOf(kind);
+  const none = both ? {} : { clusters: [], workloads: [], facts: { at: [], kind: [], level: [], workload: [], cluster: [], text: [], why: [], reason: [] } };
+  const strings = [...run.strings, 'deployment/shop/web', 'ready', 'taint down:NoExecute'];
+  const tracks = [{ name: at('placement'), bars: [[k('placed'), 0, 5000, 3]] }, { name: strings.indexOf('ready'), bars: [[k('healthy'), 0, 5000, 3]] }];
+  return new Model({ ...run, strings, ...none, nodes: [{ name: 'n1', zone: 'a', tracks: [{ name: at('condition Ready'), bars: [[k('bad'), 0, 5, 3]] }, { name: strings.indexOf('taint down:NoExecute'), bars: [[k('noExecute'), 0, 5, 3]] }] }, { name: 'n2', zone: 'b', tracks: [] }],
+    pods: Array.from({ length: n }, (_, i) => ({ name: `shop/web-${i}`, owner: i % 2 ? -1 : strings.indexOf('deployment/shop/web'), outcome: i ? 'unchanged' : 'terminating', nodes: i % 3 ? [0, 1] : [0], tracks })) });
+}
+const rowsOfNodes = (/** @type {Model} */ m, /** @type {string} */ group, toggled = ['x']) => rowsOf(m, { workloads: m.run.workloads.map((_, i) => i), clusters: m.run.clusters.map((_, i) => i), group, toggled: new Set(toggled), pins: ['w3'], filtered: false });
+
+test('nodes and pods are sections of their own, behind clusters and workloads', () => {
+  const m = ofNodes(2, true);
+  assert.deepEqual([m.places, m.loads], ['clusters and nodes', 'workloads and pods']);
+  assert.deepEqual(rowsOfNodes(m, 'outcome').map((r) => r.key), ['s:pinned', 'p:w3', 'e', 's:clusters', 'c0', 'G:calm', 'c1', 's:nodes', 'c2', 'G:calm-nodes', 'c3', 's:workloads', 'w0', 'w0/0', 'w0/1', 'w1', 'w1/0', 'w2', 'w2/0', 's:pods', 'w3', 'w4']);
+  assert.deepEqual(ofNodes(1).loads, 'pods');
+});
+
+test('pods are grouped by outcome, owner, and the node and zone that they were on last', () => {
+  const m = ofNodes(20);
+  const groups = (/** @type {string} */ by) => rowsOfNodes(m, by).filter((r) => r.type === 'group' && r.key[0] === 'P').map((r) => [r.label, r.note]);
+  assert.deepEqual(groups('outcome'), [['terminating', '1'], ['unchanged', '19']]);
+  assert.deepEqual(groups('owner'), [['(no owner)', '10'], ['deployment/shop/web', '10']]);
+  assert.deepEqual(groups('node'), [['n1', '7'], ['n2', '13']]);
+  assert.deepEqual(groups('zone'), [['a', '7'], ['b', '13']]);
+});
+
+test('bars of nodes and pods have addresses that lead back, and what is thin lies below', () => {
+  const m = ofNodes(1, true);
+  for (const key of ['c2', 'w3']) {
+    const layers = layersOf(m, key);
+    for (const l of layers) for (const bar of l.bars) assert.equal(barOf(m, addressOf(l, bar))?.bar, bar, key);
+    assert.equal(layers.length, 2);
+    assert.ok(layers[0].top + layers[0].height <= 1 && layers.some((l) => l.top > 0.6), key);
+  }
+  assert.deepEqual(rowsOfNodes(m, 'none', ['w3']).filter((r) => r.key.startsWith('w3/')).map((r) => r.label), ['placement', 'ready']);
 });

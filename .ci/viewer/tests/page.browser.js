@@ -53,7 +53,7 @@ test('search and filters leave out lanes, and say how many remain', async () => 
   assert.equal((await fragment(page)).get('outcome'), 'evicted');
   await page.keyboard.press('Escape');
   await page.getByLabel('Search workloads and clusters').fill('no such workload');
-  await page.getByText('No workload and no cluster passes the filter.').waitFor();
+  await page.getByText('None of the workloads and clusters passes the filter.').waitFor();
   await calm();
 });
 
@@ -112,6 +112,37 @@ test('a click on a bar gives its reason, and its permalink opens the same view',
   assert.equal(await clock(again), await clock(page));
   await calm();
   await calmAgain();
+});
+
+test('nodes and pods have lanes, a chart, filters, groups and reasons', async () => {
+  const { page, calm } = await open('nodes.html', { fragment: '#at=120000' });
+  for (const canvas of ['leeward-fleet canvas', 'leeward-replicas canvas', 'leeward-lanes canvas']) assert.ok((await painted(page, canvas)) > 100, canvas);
+  assert.match(await text(page, 'leeward-fleet .gutter'), /Fleet 6 nodes/);
+  assert.match(await text(page, 'leeward-replicas .gutter'), /Pods\s+running\s+8\s+ready\s+5\s+terminating\s+0\s+pending\s+0/);
+  assert.equal(await text(page, '.count'), '10 of 10 pods');
+  const legend = await text(page, '.legend');
+  for (const word of ['running', 'not ready', 'terminating', 'taint NoExecute']) assert.ok(legend.includes(word), word);
+  assert.ok(!/copy|cordoned|unschedulable/.test(legend), legend);
+  await page.getByLabel('Filter by state').selectOption('countdown');
+  assert.equal(await text(page, '.count'), '3 of 10 pods');
+  assert.deepEqual((await names(page)).filter((n) => n.startsWith('a-')), [], 'the lanes of nodes are closed');
+  await page.getByRole('button', { name: 'Clear search and filters' }).click();
+  await page.getByLabel('Search pods and nodes').fill('db-1');
+  assert.equal(await text(page, '.count'), '1 of 10 pods');
+  await page.keyboard.press('Escape');
+  const row = await page.locator('.name', { hasText: 'db-1' }).boundingBox();
+  const box = await page.locator('leeward-lanes canvas').boundingBox();
+  const at = await page.evaluate(() => (/** @type {any} */ (document.querySelector('leeward-lanes'))).s.axis.at(120_000));
+  assert.ok(row && box);
+  await page.mouse.click(box.x + at * box.width, row.y + 8);
+  const told = await reason(page);
+  for (const part of ['default/db-1', 'eviction scheduled', '00:01:00.050 to 00:06:00.050', 'a-2', 'node.kubernetes.io/unreachable:NoExecute', 'Ready=Unknown', 'for 300s', 'leeward explain pod default/db-1 -f']) assert.ok(told.includes(part), `${part} in ${told}`);
+  await page.getByRole('button', { name: 'Clear search and filters' }).click();
+  await page.getByLabel('Group pods').selectOption('zone');
+  assert.equal((await fragment(page)).get('group'), 'zone');
+  await page.locator('.name', { hasText: 'a-1' }).click();
+  assert.match(await reason(page), /a-1[\s\S]*zone a[\s\S]*leeward explain node a-1 -f/);
+  await calm();
 });
 
 test('the keyboard is enough: from search to the reason of a bar', async () => {
@@ -236,7 +267,7 @@ test('the policy stops what is injected', async () => {
 
 test('contrast, names and roles hold, light and dark, wide and on a phone', async () => {
   const phone = { width: 390, height: 844 };
-  const ways = /** @type {const} */ ([['one.html', {}], ['one.html', { ...phone, dark: true }], ['many.html', { dark: true }], ['many.html', phone], ['several.html', phone], ['storm.html', { ...phone, dark: true }], ['assess.html', { dark: true }], ['shadow.html', phone]]);
+  const ways = /** @type {const} */ ([['one.html', {}], ['one.html', { ...phone, dark: true }], ['nodes.html', {}], ['nodes.html', { ...phone, dark: true }], ['many.html', { dark: true }], ['many.html', phone], ['several.html', phone], ['storm.html', { ...phone, dark: true }], ['assess.html', { dark: true }], ['shadow.html', phone]]);
   await Promise.all(ways.map(async ([name, how]) => {
     const { page, calm } = await open(name, how);
     if (name === 'one.html' || name === 'many.html') await page.locator('.name.lane').first().click();

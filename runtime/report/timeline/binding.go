@@ -86,7 +86,7 @@ func (t *telling) step(on *Lane, s failover.Step, f *failover.Failover) {
 	case failover.Scheduled:
 		t.begin(eviction, Countdown, "eviction scheduled")
 	case failover.Blocked:
-		t.blocked(eviction, f.BlockedBy)
+		t.blocked(eviction, "blocked: "+f.BlockedBy.Reason)
 	case failover.Evicted:
 		t.begin(eviction, Evicting, "evicting")
 	case failover.Released, failover.Cancelled:
@@ -95,15 +95,13 @@ func (t *telling) step(on *Lane, s failover.Step, f *failover.Failover) {
 }
 
 // blocked goes on with what is blocked again for the same reason as one bar.
-func (t *telling) blocked(eviction *Track, f *messages.EvictionBlocked) {
-	if eviction.is(Blocked) && eviction.last().Label == blockedFor(f) {
+func (t *telling) blocked(eviction *Track, label string) {
+	if eviction.is(Blocked) && eviction.last().Label == label {
 		t.note(eviction)
 		return
 	}
-	t.begin(eviction, Blocked, blockedFor(f))
+	t.begin(eviction, Blocked, label)
 }
-
-func blockedFor(f *messages.EvictionBlocked) string { return "blocked: " + f.Reason }
 
 // noted tells of a handover what it is itself, and where there is none, of the lane.
 func (t *telling) noted(on *Lane, eviction *Track) {

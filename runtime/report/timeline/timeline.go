@@ -27,18 +27,21 @@ type Timeline struct {
 	Clusters []*Lane
 	// Bindings have a lane for each cluster that they ever had to do with.
 	Bindings []*Lane
-	// Nodes, and pods, have marks alone.
+	// Nodes are in the order of their zones, and within a zone in that in which the run first speaks of them, pods in the order of their names.
 	Nodes, Pods []*Lane
 	// Start is the instant from which everything counts, End that of the last fact.
 	Start, End time.Time
 }
 
-// Lane is what happened to one cluster, or to one binding, or to one binding on one cluster.
+// Lane is what happened to one cluster, one binding, one binding on one cluster, one node, or one pod.
 type Lane struct {
 	Name   string
 	Tracks []*Track
 	// Lanes are those of a binding's clusters.
 	Lanes []*Lane
+	// Zone is that of a node. Owner is that of a pod, and Nodes are all that it was ever bound to, in order.
+	Zone, Owner string
+	Nodes       []string
 
 	failovers failover.Binding
 }
@@ -52,20 +55,24 @@ type Track struct {
 // Kind is what a bar is: it says how the bar is painted.
 type Kind string
 
-// The kinds of bars. Copies are told by their health, taints by their effect.
+// The kinds of bars. Copies are told by their health, taints by their effect, pods by their phase.
 const (
-	Good      Kind = "good"
-	Bad       Kind = "bad"
-	Neutral   Kind = "neutral"
-	Placed    Kind = "placed"
-	Countdown Kind = "countdown"
-	Blocked   Kind = "blocked"
-	Evicting  Kind = "evicting"
-	Starting  Kind = "starting"
-	Healthy   Kind = "healthy"
-	Unhealthy Kind = "unhealthy"
-	Unknown   Kind = "unknown"
-	// Unschedulable is of replicas that no cluster can take.
+	Good    Kind = "good"
+	Bad     Kind = "bad"
+	Neutral Kind = "neutral"
+	Placed  Kind = "placed"
+	// Pending, Running and Terminating are of pods.
+	Pending     Kind = "pending"
+	Running     Kind = "running"
+	Terminating Kind = "terminating"
+	Countdown   Kind = "countdown"
+	Blocked     Kind = "blocked"
+	Evicting    Kind = "evicting"
+	Starting    Kind = "starting"
+	Healthy     Kind = "healthy"
+	Unhealthy   Kind = "unhealthy"
+	Unknown     Kind = "unknown"
+	// Unschedulable is of replicas that no cluster can take, and of pods that no node can take.
 	Unschedulable Kind = "unschedulable"
 	NoSchedule    Kind = "noSchedule"
 	NoExecute     Kind = "noExecute"
@@ -77,7 +84,8 @@ const (
 // Kinds are all kinds, from what a summary of several shows last to what it shows first.
 func Kinds() []Kind {
 	return []Kind{
-		Placed, Good, Healthy, Neutral, Unknown, Starting, NoSchedule, NoExecute, Slowed, Countdown, Blocked, Evicting, Bad, Unhealthy, Unschedulable,
+		Placed, Running, Good, Healthy, Neutral, Unknown, Starting, Pending, NoSchedule, NoExecute, Slowed, Countdown, Blocked, Evicting, Terminating, Bad,
+		Unhealthy, Unschedulable,
 		Mark, Warning,
 	}
 }
@@ -98,18 +106,23 @@ const (
 	trackEviction      = "eviction"
 	trackCopy          = "copy"
 	trackUnschedulable = "unschedulable"
+	// trackReady is whether a pod is ready.
+	trackReady = "ready"
 	// trackAvailable is for what an outage takes from users.
 	trackAvailable = "available"
 )
 
 // Of tells a run from its facts.
 func Of(start time.Time, entries []journal.Entry) *Timeline {
-	t := &telling{start: start, all: &Timeline{Inputs: &Lane{Name: "inputs"}, Governor: &Lane{Name: "governor"}, Start: start, End: start}, clusters: map[string]*Lane{}, bindings: map[string]*Lane{}, nodes: map[string]*Lane{}, pods: map[string]*Lane{}}
+	t := &telling{start: start, all: &Timeline{Inputs: &Lane{Name: "inputs"}, Governor: &Lane{Name: "governor"}, Start: start, End: start}, clusters: map[string]*Lane{}, bindings: map[string]*Lane{}, nodes: map[string]*Lane{}, pods: map[string]*Lane{}, drains: map[string][]*Track{}}
 	for i := range entries {
 		t.fact = i
 		t.tell(&entries[i])
 	}
-	slices.SortFunc(t.all.Bindings, func(a, b *Lane) int { return cmp.Compare(a.Name, b.Name) })
+	byName := func(a, b *Lane) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(t.all.Bindings, byName)
+	slices.SortFunc(t.all.Pods, byName)
+	slices.SortStableFunc(t.all.Nodes, func(a, b *Lane) int { return cmp.Compare(a.Zone, b.Zone) })
 	return t.all
 }
 
@@ -119,6 +132,8 @@ type telling struct {
 	all   *Timeline
 	// lanes by name.
 	clusters, bindings, nodes, pods map[string]*Lane
+	// drains are, by node, the tracks of the evictions that block its drain.
+	drains map[string][]*Track
 	// now is the instant of the fact at hand, and fact its place in the journal.
 	now   time.Time
 	fact  int
@@ -134,9 +149,9 @@ func (t *telling) tell(e *journal.Entry) {
 	case messages.AboutCluster:
 		t.cluster(lane(t.clusters, &t.all.Clusters, string(f.AboutCluster())), f)
 	case messages.AboutPod:
-		t.mark(lane(t.pods, &t.all.Pods, string(f.AboutPod())))
+		t.pod(lane(t.pods, &t.all.Pods, string(f.AboutPod())), f)
 	case messages.AboutNode:
-		t.mark(lane(t.nodes, &t.all.Nodes, string(f.AboutNode())))
+		t.node(lane(t.nodes, &t.all.Nodes, string(f.AboutNode())), f)
 	case *messages.ObjectApplied:
 		t.applied(f)
 	case *messages.GovernorChanged:
@@ -258,10 +273,11 @@ func (t *telling) end(track *Track, kinds ...Kind) {
 	t.note(track)
 }
 
-// note adds the fact to what is or was so on a track.
+// note adds the fact to what is or was so on a track, once.
 func (t *telling) note(track *Track) {
-	b := track.last()
-	b.Facts = append(b.Facts, t.fact)
+	if b := track.last(); len(b.Facts) == 0 || b.Facts[len(b.Facts)-1] != t.fact {
+		b.Facts = append(b.Facts, t.fact)
+	}
 }
 
 // is reports whether something of these kinds is so.

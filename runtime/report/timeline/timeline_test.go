@@ -35,7 +35,7 @@ func told(happenings ...happening) string {
 	}
 	t := Of(start, j.Entries())
 	var lines []string
-	for _, l := range append(append([]*Lane{t.Inputs, t.Governor}, t.Clusters...), t.Bindings...) {
+	for _, l := range slices.Concat([]*Lane{t.Inputs, t.Governor}, t.Clusters, t.Bindings, t.Nodes, t.Pods) {
 		lines = append(lines, l.told("")...)
 	}
 	return strings.Join(lines, "\n")
@@ -208,13 +208,133 @@ func TestABarHasItsFacts(t *testing.T) {
 	require.Equal(t, []int{0, 1}, b.Facts)
 }
 
-func TestNodesAndPodsHaveMarks(t *testing.T) {
+func TestWhatLastsOfNodesAndPodsIsABar(t *testing.T) {
+	const n1, pod = "n1", "d/web-1"
+	condition := func(at time.Duration, of corev1.NodeConditionType, is corev1.ConditionStatus) happening {
+		return happening{at, &messages.NodeConditionChanged{Node: n1, Type: of, Status: is, By: "kubelet"}}
+	}
+	running := []happening{
+		{0, &messages.PodCreated{Pod: pod, Owner: "deployment/d/web"}},
+		{0, &messages.PodBound{Pod: pod, Node: n1}},
+		{time.Second, &messages.PodPhaseChanged{Pod: pod, Node: n1, Phase: corev1.PodRunning, Ready: true}},
+	}
+	const runs = "d/web-1: pending 0s-1s running 1s-"
+	scheduled := happening{2 * time.Second, &messages.PodEvictionScheduled{Pod: pod, Node: n1, Deadline: start.Add(time.Minute), Taint: down}}
+	blocked := happening{3 * time.Second, &messages.PodEvictionBlocked{Pod: pod, Node: n1, By: "drain", Budget: "d/b"}}
+	for _, c := range []struct {
+		name string
+		told []happening
+		want string
+	}{
+		{"a node has what it came with", []happening{
+			{0, &messages.NodeRegistered{Node: n1, Zone: "a", Unschedulable: true, Ready: corev1.ConditionUnknown, Taints: []corev1.Taint{down}}},
+		}, "n1: neutral 0s- bad 0s- noExecute 0s-"},
+		{"a node that came well has no bar", []happening{{0, &messages.NodeRegistered{Node: n1, Ready: corev1.ConditionTrue}}}, "n1:"},
+		{"Ready lasts until it is another, other conditions while they are True", []happening{
+			condition(time.Second, corev1.NodeReady, corev1.ConditionUnknown), condition(time.Second, corev1.NodeMemoryPressure, corev1.ConditionUnknown),
+			condition(2*time.Second, corev1.NodeReady, corev1.ConditionFalse), condition(3*time.Second, corev1.NodeMemoryPressure, corev1.ConditionTrue),
+			condition(4*time.Second, corev1.NodeReady, corev1.ConditionTrue), condition(5*time.Second, corev1.NodeMemoryPressure, corev1.ConditionFalse),
+		}, "n1: mark 1s-1s mark 2s-2s mark 3s-3s mark 4s-4s mark 5s-5s bad 1s-2s bad 2s-4s good 4s- neutral 3s-5s"},
+		{"a node waits for a taint until it has it", []happening{
+			{time.Second, &messages.NodeTaintQueued{Node: n1, Taint: down}},
+			{2 * time.Second, &messages.NodeTaintAdded{Node: n1, Taint: corev1.Taint{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}},
+			{3 * time.Second, &messages.NodeTaintAdded{Node: n1, Taint: down}},
+			{4 * time.Second, &messages.NodeTaintRemoved{Node: n1, Taint: down}},
+		}, "n1: mark 2s-2s mark 3s-3s mark 4s-4s slowed 1s-3s noSchedule 2s- noExecute 3s-4s"},
+		{"a node that is Ready again waits for no taint", []happening{
+			{time.Second, &messages.NodeTaintQueued{Node: n1, Taint: down}}, condition(2*time.Second, corev1.NodeReady, corev1.ConditionTrue),
+		}, "n1: mark 2s-2s slowed 1s-2s good 2s-"},
+		{"a kubelet is stopped, a node cordoned and drained", []happening{
+			{time.Second, &messages.KubeletStopped{Node: n1}}, {2 * time.Second, &messages.KubeletReturned{Node: n1}},
+			{3 * time.Second, &messages.NodeCordoned{Node: n1}}, {3 * time.Second, &messages.NodeDrainStarted{Node: n1}},
+			{4 * time.Second, &messages.NodeDrained{Node: n1}}, {5 * time.Second, &messages.NodeUncordoned{Node: n1}},
+		}, "n1: warning 1s-1s mark 2s-2s mark 3s-3s mark 4s-4s mark 5s-5s bad 1s-2s neutral 3s-5s evicting 3s-4s"},
+		{"nothing outlives its node", []happening{
+			{time.Second, &messages.NodeTaintAdded{Node: n1, Taint: down}}, {2 * time.Second, &messages.NodeDeleted{Node: n1}},
+		}, "n1: mark 1s-1s mark 2s-2s noExecute 1s-2s"},
+		{"a pod is pending until it runs, and ready or not", append(slices.Clone(running),
+			happening{2 * time.Second, &messages.PodPhaseChanged{Pod: pod, Node: n1, Phase: corev1.PodRunning}},
+		), runs + " healthy 1s-2s unhealthy 2s-"},
+		{"a pod that was there before the start runs", []happening{
+			{0, &messages.PodCreated{Pod: pod, Node: n1, Phase: corev1.PodRunning, Ready: true}},
+		}, "d/web-1: running 0s- healthy 0s-"},
+		{"a pod is unschedulable until it is bound", []happening{
+			{0, &messages.PodCreated{Pod: pod}}, {time.Second, &messages.PodUnschedulable{Pod: pod, Message: "0/1 nodes are available"}},
+			{2 * time.Second, &messages.PodBound{Pod: pod, Node: n1}},
+		}, "d/web-1: pending 0s-2s pending 2s- unschedulable 1s-2s"},
+		{"a countdown becomes an eviction, and that the end", append(slices.Clone(running), scheduled,
+			happening{3 * time.Second, &messages.PodEvicted{Pod: pod, Node: n1, Taint: down}},
+			happening{4 * time.Second, &messages.PodDeletionRequested{Pod: pod, Node: n1}},
+			happening{4 * time.Second, &messages.PodPhaseChanged{Pod: pod, Node: n1, Phase: corev1.PodRunning}},
+			happening{5 * time.Second, &messages.PodDeleted{Pod: pod, Node: n1}},
+		), "d/web-1: pending 0s-1s running 1s-4s countdown 2s-3s evicting 3s-4s terminating 4s-5s healthy 1s-4s"},
+		{"a countdown may be cancelled", append(slices.Clone(running), scheduled,
+			happening{3 * time.Second, &messages.PodEvictionCancelled{Pod: pod, Node: n1}},
+		), runs + " countdown 2s-3s healthy 1s-"},
+		{"what blocks a drain blocks it no longer than that lasts", append(slices.Clone(running), blocked, happening{4 * time.Second, blocked.fact},
+			happening{5 * time.Second, &messages.NodeDrainFailed{Node: n1}},
+		), "n1: warning 5s-5s\n" + runs + " blocked 3s-5s healthy 1s-"},
+		{"a refused request blocks an eviction until it is given up", append(slices.Clone(running),
+			happening{2 * time.Second, &messages.PodEvictionFailed{Pod: pod, Node: n1, Verb: messages.VerbDelete, Retry: start.Add(3 * time.Second)}},
+			happening{3 * time.Second, &messages.PodEvictionFailed{Pod: pod, Node: n1, Verb: messages.VerbDelete}},
+		), "d/web-1: warning 2s-2s warning 3s-3s pending 0s-1s running 1s- blocked 2s-3s healthy 1s-"},
+		{"a pod ends by itself", append(slices.Clone(running),
+			happening{2 * time.Second, &messages.PodPhaseChanged{Pod: pod, Node: n1, Phase: corev1.PodFailed}},
+		), "d/web-1: pending 0s-1s running 1s-2s unhealthy 2s- healthy 1s-2s"},
+		{"a pod of the same name goes on in the same lane", append(slices.Clone(running),
+			happening{2 * time.Second, &messages.PodDeletionRequested{Pod: pod, Node: n1}},
+			happening{3 * time.Second, &messages.PodDeleted{Pod: pod, Node: n1}}, happening{3 * time.Second, &messages.PodCreated{Pod: pod}},
+		), "d/web-1: pending 0s-1s running 1s-2s pending 3s- terminating 2s-3s healthy 1s-2s"},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, told(c.told...)) })
+	}
+}
+
+func TestNodesAreByZoneAndPodsByName(t *testing.T) {
 	j := journal.New(start)
-	j.Append(start, messages.Address{}, &messages.PodEvicted{Pod: "d/web-1", Node: "n1"})
-	told := Of(start, j.Entries())
-	require.Len(t, told.Pods, 1)
-	require.Equal(t, "d/web-1", told.Pods[0].Name)
-	require.NotEmpty(t, told.Pods[0].Tracks)
+	for _, f := range []messages.Fact{
+		&messages.NodeRegistered{Node: "n2", Zone: "b"}, &messages.NodeRegistered{Node: "n9", Zone: "a"}, &messages.NodeRegistered{Node: "n10", Zone: "a"},
+		&messages.PodCreated{Pod: "d/b"}, &messages.PodCreated{Pod: "d/a", Owner: "statefulset/d/a"},
+		&messages.PodBound{Pod: "d/a", Node: "n2"}, &messages.PodBound{Pod: "d/a", Node: "n9"}, &messages.PodBound{Pod: "d/a", Node: "n2"},
+	} {
+		j.Append(start, messages.Address{}, f)
+	}
+	all := Of(start, j.Entries())
+	names := func(lanes []*Lane) (names []string) {
+		for _, l := range lanes {
+			names = append(names, l.Name)
+		}
+		return names
+	}
+	require.Equal(t, []string{"n9", "n10", "n2"}, names(all.Nodes))
+	require.Equal(t, []string{"d/a", "d/b"}, names(all.Pods))
+	require.Equal(t, []string{"n2", "n9"}, all.Pods[0].Nodes)
+	require.Equal(t, "statefulset/d/a", all.Pods[0].Owner)
+}
+
+// TestEveryFactOfNodesAndPodsIsShown as a bar, the end of one, or a mark, where transcripts tell it.
+func TestEveryFactOfNodesAndPodsIsShown(t *testing.T) {
+	const pod, n1 = messages.PodName("d/web-1"), messages.NodeName("n1")
+	before := []happening{
+		{0, &messages.NodeRegistered{Node: n1, Unschedulable: true, Taints: []corev1.Taint{{}}}},
+		{0, &messages.PodCreated{Pod: pod, Node: n1}},
+		{time.Second, &messages.PodEvictionScheduled{Pod: pod, Node: n1, Deadline: start.Add(time.Minute)}},
+	}
+	for _, f := range messages.Facts() {
+		v := reflect.ValueOf(f).Elem()
+		_, ofNode := f.(messages.AboutNode)
+		_, ofPod := f.(messages.AboutPod)
+		switch {
+		case ofPod:
+			v.FieldByName("Pod").Set(reflect.ValueOf(pod))
+		case ofNode:
+			v.FieldByName("Node").Set(reflect.ValueOf(n1))
+		}
+		if !ofNode && !ofPod || journal.Tell(start, f).Level <= zerolog.DebugLevel {
+			continue
+		}
+		require.NotEqual(t, told(before...), told(append(before, happening{3 * time.Second, f})...), f.Kind())
+	}
 }
 
 // TestACountdownEndsWithItsTarget has the scheduler move a binding while it counts down on the cluster that it leaves so.

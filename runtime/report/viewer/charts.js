@@ -195,8 +195,9 @@ export class LeewardFleet extends TimeChart {
     if (this.labelled === clusters.join()) return;
     this.labelled = clusters.join();
     const failing = clusters.filter((c) => model.run.clusters[c].tracks.some((t) => t.bars.some((b) => model.kind(b) === 'bad'))).length;
-    this.canvas.setAttribute('aria-label', `Fleet over time: ${clusters.length} clusters, ${failing} of them not Ready or silent at some time. The lanes below tell of each.`);
-    fill(this.head, h('strong', {}, 'Fleet'), h('span', { class: 'soft' }, ` ${numberText(clusters.length)} ${clusters.length === 1 ? 'cluster' : 'clusters'}`), (this.hint = h('span', { class: 'hint' })));
+    const words = clusters.length === 1 ? model.places.replace(/s$/, '') : model.places;
+    this.canvas.setAttribute('aria-label', `Fleet over time: ${clusters.length} ${words}, ${failing} of them not Ready or silent at some time. The lanes below tell of each.`);
+    fill(this.head, h('strong', {}, 'Fleet'), h('span', { class: 'soft' }, ` ${numberText(clusters.length)} ${words}`), (this.hint = h('span', { class: 'hint' })));
   }
 
   /** @param {number} y @returns {number[]} */
@@ -254,47 +255,61 @@ export class LeewardFleet extends TimeChart {
         }
       }
       boxes.sort((a, b) => a[0] - b[0]);
-      for (const [, kind, x, w] of boxes) paintBox(ctx, p, kind, x, y, w, h1);
+      const painted = new Set(); // of several that cannot be told apart, one
+      for (const [, kind, x, w] of boxes) {
+        const box = `${kind} ${Math.round(x)} ${Math.round(w)}`;
+        if (!painted.has(box)) paintBox(ctx, p, kind, x, y, w, h1);
+        painted.add(box);
+      }
     }
     paintCursor(ctx, p, s, width, height);
   }
 }
 
-/** Replicas over time: available and evicting as areas, what is placed as a line, unschedulable on top. */
+/** What a chart of replicas, or of pods, shows: a dashed line, two areas, and on top of one of these or of the line a third. */
+export const charted = {
+  replicas: { title: 'Replicas', line: 'placed', area: 'available', front: 'evicting', top: 'unschedulable', base: 'available' },
+  pods: { title: 'Pods', line: 'running', area: 'ready', front: 'terminating', top: 'pending', base: 'running' },
+};
+
+/** Replicas, or pods, over time. */
 export class LeewardReplicas extends TimeChart {
   /** The instant up to which figures are known. @type {number | undefined} */
   known;
 
-  /** @param {ChartSession} s */
-  start(s) {
-    this.show(s, 'Replicas over time', 84);
+  /** @param {ChartSession} s @param {'replicas' | 'pods'} [of] */
+  start(s, of = 'replicas') {
+    this.of = of;
+    const { title, line, area, front, top } = charted[of];
+    this.show(s, `${title} over time`, 84);
     /** @type {Record<string, HTMLElement>} */
     this.values = {};
-    const line = (/** @type {string} */ name, /** @type {string} */ kind) => {
+    const figure = (/** @type {string} */ name, /** @type {string} */ kind) => {
       const value = h('span', { class: 'value' });
       if (this.values) this.values[name] = value;
       return h('div', { class: 'figure' }, h('span', { class: `swatch k-${kind}` }), name, value);
     };
-    if (this.head) fill(this.head, h('strong', {}, 'Replicas'), line('placed', 'line'), line('available', 'healthy'), line('evicting', 'evicting'), line('unschedulable', 'unschedulable'));
+    if (this.head) fill(this.head, h('strong', {}, title), figure(line, 'line'), figure(area, 'healthy'), figure(front, front), figure(top, top));
   }
 
   draw() {
-    if (!this.s || !this.canvas || !this.values) return;
+    if (!this.s || !this.canvas || !this.values || !this.of) return;
     const { s } = this;
-    const r = s.model.run.replicas;
+    const { title, line, area, front, top: above, base } = charted[this.of];
+    const r = /** @type {Record<string, number[]> & {at: number[]}} */ (this.of === 'pods' ? s.model.run.podStates : s.model.run.replicas);
     const { p, ctx, width, height, at } = this.plot(s, this.canvas);
     paintGrid(ctx, p, ticksOf(s, width).map(at), height);
     if (this.known !== r.at[r.at.length - 1]) { // a live run grows
       this.known = r.at[r.at.length - 1];
-      this.top = roundUp(r.at.reduce((most, _, i) => Math.max(most, r.placed[i], r.available[i] + r.unschedulable[i]), 1));
+      this.top = roundUp(r.at.reduce((most, _, i) => Math.max(most, r[line][i], r[front][i], r[base][i] + r[above][i]), 1));
     }
     const top = this.top ?? 1;
     const y = (/** @type {number} */ v) => height - 1 - (v / top) * (height - 14);
     const first = Math.max(0, s.model.row(r, s.axis.instant(s.view.from)));
-    paintSteps(ctx, { at: r.at, values: r.available }, at, y, width, p.available, { area: true, alpha: 0.5, first });
-    paintSteps(ctx, { at: r.at, values: r.evicting }, at, y, width, p.kinds.evicting, { area: true, alpha: 0.75, first });
-    paintSteps(ctx, { at: r.at, values: r.unschedulable, base: r.available }, at, y, width, p.kinds.unschedulable, { area: true, alpha: 0.9, first });
-    paintSteps(ctx, { at: r.at, values: r.placed }, at, y, width, p.ink, { area: false, dashed: true, first });
+    paintSteps(ctx, { at: r.at, values: r[area] }, at, y, width, p.available, { area: true, alpha: 0.5, first });
+    paintSteps(ctx, { at: r.at, values: r[front] }, at, y, width, p.kinds[front], { area: true, alpha: 0.75, first });
+    paintSteps(ctx, { at: r.at, values: r[above], base: r[base] }, at, y, width, p.kinds[above], { area: true, alpha: 0.9, first });
+    paintSteps(ctx, { at: r.at, values: r[line] }, at, y, width, p.ink, { area: false, dashed: true, first });
     ctx.font = `11px ${p.font}`;
     ctx.textBaseline = 'top';
     ctx.fillStyle = p.soft;
@@ -302,12 +317,11 @@ export class LeewardReplicas extends TimeChart {
     paintCursor(ctx, p, s, width, height);
     const row = s.model.row(r, s.hover ?? s.cursor);
     for (const [name, element] of Object.entries(this.values)) {
-      const value = numberText(row < 0 ? 0 : r[/** @type {'placed'} */ (name)][row]);
+      const value = numberText(row < 0 ? 0 : r[name][row]);
       if (element.textContent !== value) element.textContent = value;
     }
     const now = s.model.row(r, s.cursor);
-    this.canvas.setAttribute('aria-label', now < 0 ? 'Replicas over time' :
-      `Replicas over time; at ${s.clockText(s.cursor)}: ${r.placed[now]} placed, ${r.available[now]} available, ${r.evicting[now]} evicting, ${r.unschedulable[now]} unschedulable`);
+    this.canvas.setAttribute('aria-label', `${title} over time${now < 0 ? '' : `; at ${s.clockText(s.cursor)}: ${[line, area, front, above].map((name) => `${r[name][now]} ${name}`).join(', ')}`}`);
   }
 }
 

@@ -40,15 +40,18 @@ type Run struct {
 	Kinds     []string   `json:"kinds"`
 	Clusters  []Cluster  `json:"clusters"`
 	Workloads []Workload `json:"workloads"`
-	Nodes     []Other    `json:"nodes,omitempty"`
-	Pods      []Other    `json:"pods,omitempty"`
-	Governor  []Track    `json:"governor"`
-	Inputs    []Track    `json:"inputs"`
-	Facts     Facts      `json:"facts"`
+	// Nodes and Pods are those of runs of nodes, by zone and by name.
+	Nodes    []Node  `json:"nodes,omitempty"`
+	Pods     []Pod   `json:"pods,omitempty"`
+	Governor []Track `json:"governor"`
+	Inputs   []Track `json:"inputs"`
+	Facts    Facts   `json:"facts"`
 	// Reasons are those that facts name, each a list of parts.
 	Reasons  [][]Part `json:"reasons"`
 	Replicas Replicas `json:"replicas"`
 	Regions  []Region `json:"regions"`
+	// PodStates counts pods over time; absent where there are none.
+	PodStates PodStates `json:"podStates,omitzero"`
 	// Omitted counts what the document has no place for.
 	Omitted Omitted `json:"omitted"`
 }
@@ -88,9 +91,21 @@ type On struct {
 	Tracks  []Track `json:"tracks"`
 }
 
-// Other is a node or a pod.
-type Other struct {
+// Node is a node and what happened to it.
+type Node struct {
 	Name   string  `json:"name"`
+	Zone   string  `json:"zone,omitempty"`
+	Tracks []Track `json:"tracks"`
+}
+
+// Pod is a pod and what happened to it, as to each later one of the same name.
+type Pod struct {
+	Name string `json:"name"`
+	// Owner is text, -1 for none.
+	Owner   int     `json:"owner"`
+	Outcome Outcome `json:"outcome"`
+	// Nodes are those that it was bound to, in order.
+	Nodes  []int   `json:"nodes"`
 	Tracks []Track `json:"tracks"`
 }
 
@@ -115,8 +130,11 @@ type Facts struct {
 	// Workload and Cluster are what a fact is about, Text what it says of that, and Why its reason as text.
 	Workload []int `json:"workload"`
 	Cluster  []int `json:"cluster"`
-	Text     []int `json:"text"`
-	Why      []int `json:"why"`
+	// Node and Pod are the same of nodes and pods; absent where a run has none.
+	Node []int `json:"node,omitempty"`
+	Pod  []int `json:"pod,omitempty"`
+	Text []int `json:"text"`
+	Why  []int `json:"why"`
 	// Reason is a place in Reasons.
 	Reason []int `json:"reason"`
 	// Due is when what a fact tells of goes on by itself: a scheduled eviction, a blocked one that is looked at again, a handover
@@ -135,6 +153,16 @@ type Replicas struct {
 	Unschedulable []int `json:"unschedulable"`
 }
 
+// PodStates are columns as those of Replicas. Pods that are being deleted are Terminating and nothing else.
+type PodStates struct {
+	At []int `json:"at"`
+	// Running, Pending: by phase. Ready are those of Running that are ready.
+	Running     []int `json:"running"`
+	Ready       []int `json:"ready"`
+	Pending     []int `json:"pending"`
+	Terminating []int `json:"terminating"`
+}
+
 // Region is the capacity of the clusters of one region over time, as Replicas are.
 type Region struct {
 	Name     string `json:"name"`
@@ -151,13 +179,15 @@ type Region struct {
 	MemoryCapacity []int `json:"memoryCapacity"`
 }
 
-// Omitted counts facts beyond the limit, which happened last, and workloads beyond theirs.
+// Omitted counts facts beyond the limit, which happened last, and workloads, nodes and pods beyond theirs.
 type Omitted struct {
 	Facts     int `json:"facts"`
 	Workloads int `json:"workloads"`
+	Nodes     int `json:"nodes,omitempty"`
+	Pods      int `json:"pods,omitempty"`
 }
 
-// Outcome is what came of a workload.
+// Outcome is what came of a workload or a pod.
 type Outcome string
 
 // The outcomes: what is so in the end, and what happened where nothing is under way in the end.
@@ -171,4 +201,9 @@ const (
 	Evicted       Outcome = "evicted"
 	Rescheduled   Outcome = "rescheduled"
 	Unchanged     Outcome = "unchanged"
+	// These are of pods alone. Created: after the start, and it runs.
+	Pending     Outcome = "pending"
+	Terminating Outcome = "terminating"
+	Finished    Outcome = "finished"
+	Created     Outcome = "created"
 )

@@ -2,7 +2,7 @@
 import { h, fill, fitCanvas } from './dom.js';
 import { clamp, spanText, numberText } from './scale.js';
 import { barOf, barsOf, density, densities, hit, layersOf, visibleRows } from './layout.js';
-import { paintBox, paintGrid, paintLayers, placer, readPalette, looks } from './paint.js';
+import { paintBox, paintGrid, paintLayers, placer, readPalette, looks, lookWords } from './paint.js';
 import { paintCursor, pointable, ticksOf } from './charts.js';
 
 /** @typedef {import('./state.js').Session} LaneSession */
@@ -20,7 +20,7 @@ export class LeewardLanes extends HTMLElement {
     this.canvas = h('canvas', { 'aria-hidden': 'true' });
     this.space = h('div', { class: 'space' });
     this.tip = h('div', { class: 'tip', hidden: true });
-    this.empty = h('p', { class: 'empty soft', hidden: true }, 'No workload and no cluster passes the filter.');
+    this.empty = h('p', { class: 'empty soft', hidden: true }, `None of the ${s.model.loads} and ${s.model.places} passes the filter.`);
     this.frame = h('div', { class: 'frame' }, this.names, h('div', { class: 'plot' }, this.canvas));
     this.said = h('div', { class: 'hidden', 'aria-live': 'polite' });
     const keys = h('p', { class: 'hidden', id: 'lanes-keys' }, 'Arrow up and down go from lane to lane, left and right from bar to bar; Enter opens a lane, p pins it.');
@@ -214,7 +214,7 @@ export class LeewardLanes extends HTMLElement {
     const counts = this.densities?.get(row.key);
     if (!counts) return '';
     const i = clamp(Math.floor(((s.axis.at(t) - s.view.from) / (s.view.to - s.view.from)) * counts[0].length), 0, counts[0].length - 1);
-    const said = densities.map((d, n) => (counts[n][i] ? `${numberText(counts[n][i])} ${d.name === 'countdown' ? 'eviction scheduled or blocked' : d.name}` : '')).filter(Boolean);
+    const said = densities.map((d, n) => (counts[n][i] ? `${numberText(counts[n][i])} ${row.key[0] === 'P' ? d.pods : d.words}` : '')).filter(Boolean);
     return said.length ? `${row.label}: ${said.join(', ')}` : '';
   }
 
@@ -343,15 +343,15 @@ export class LeewardSwatch extends HTMLElement {
 /** @param {string} kind */
 export function swatch(kind) { return h(/** @type {'span'} */ ('leeward-swatch'), { kind }); }
 
-/** What bars mean. @param {Set<string>} kinds */
-export function legend(kinds) { return Object.entries(looks).filter(([k, look]) => kinds.has(k) && look.fill !== 'mark').map(([k, look]) => h('span', {}, swatch(k), look.words)); }
+/** What bars mean. @param {Set<string>} kinds @param {import('./model.js').Model} [m] */
+export function legend(kinds, m) { return Object.keys(looks).filter((k) => kinds.has(k) && looks[k].fill !== 'mark').map((k) => h('span', {}, swatch(k), lookWords(k, m))); }
 
 /** The kinds of the bars of a run. @param {import('./model.js').Model} m @returns {Set<string>} */
 export function kindsOf(m) {
   const had = new Set();
   const take = (/** @type {{bars: number[][]}[]} */ tracks) => tracks.forEach((t) => t.bars.forEach((b) => had.add(m.kind(b))));
   const { run } = m;
-  for (const list of [run.clusters, run.workloads, run.nodes ?? [], run.pods ?? []]) for (const lane of list) take(lane.tracks);
+  for (const list of [run.clusters, run.workloads]) for (const lane of list) take(lane.tracks);
   for (const w of run.workloads) for (const o of w.on) take(o.tracks);
   take(run.governor);
   take(run.inputs);

@@ -45,7 +45,7 @@ export function rowsOf(m, v) {
   for (const key of pins) {
     const i = Number(key.slice(1));
     add({ key: `p:${key}`, label: key[0] === 'w' ? m.run.workloads[i].name : m.run.clusters[i].name, pinned: true });
-    if (key[0] === 'w') addClusters(i, `p:${key}`, true);
+    if (key[0] === 'w' && i < m.firstPod) addClusters(i, `p:${key}`, true);
   }
   if (m.run.expectations.length) {
     const failed = m.run.expectations.filter((e) => !e.passed).length;
@@ -54,19 +54,28 @@ export function rowsOf(m, v) {
   if (m.run.inputs.length) add({ key: 'i', label: 'Inputs' });
   if (m.run.governor.length) addTracks('g', 'Governor', m.run.governor, false);
 
-  section('clusters', 'Clusters', v.clusters.length, () => {
-    const calm = v.clusters.filter((c) => m.isCalm(m.run.clusters[c]));
-    const cluster = (/** @type {number} */ c) => addTracks(`c${c}`, m.run.clusters[c].name, m.run.clusters[c].tracks, false, m.run.clusters[c].region);
-    v.clusters.filter((c) => !m.isCalm(m.run.clusters[c])).forEach(cluster);
-    if (!calm.length) return;
-    const open = isOpen('G:calm', calm.length <= 2);
-    add({ key: 'G:calm', type: 'group', label: 'unchanged', note: String(calm.length), depth: 1, opens: true, open, members: [] });
-    if (open) calm.forEach(cluster);
-  }, !v.filtered && v.clusters.filter((c) => !m.isCalm(m.run.clusters[c])).length <= largeGroup);
-  section('workloads', 'Workloads', v.workloads.length, () => groups(), true);
-  others('n', 'Nodes', m.run.nodes ?? []);
-  others('p', 'Pods', m.run.pods ?? []);
+  places('clusters', 'Clusters', v.clusters.filter((c) => c < m.firstNode));
+  places('nodes', 'Nodes', v.clusters.filter((c) => c >= m.firstNode));
+  loads('workloads', 'Workloads', v.workloads.filter((w) => w < m.firstPod));
+  loads('pods', 'Pods', v.workloads.filter((w) => w >= m.firstPod));
   return rows;
+
+  /** Clusters, or nodes: those to which nothing happened are a group. @param {string} name @param {string} label @param {number[]} list */
+  function places(name, label, list) {
+    const key = name === 'nodes' ? 'G:calm-nodes' : 'G:calm';
+    const isCalm = new Set(list.filter((c) => m.isCalm(m.run.clusters[c])));
+    section(name, label, list.length, () => {
+      const cluster = (/** @type {number} */ c) => addTracks(`c${c}`, m.run.clusters[c].name, m.run.clusters[c].tracks, false, m.run.clusters[c].region);
+      list.filter((c) => !isCalm.has(c)).forEach(cluster);
+      if (!isCalm.size) return;
+      const open = isOpen(key, isCalm.size <= 2);
+      add({ key, type: 'group', label: 'unchanged', note: String(isCalm.size), depth: 1, opens: true, open, members: [] });
+      if (open) isCalm.forEach(cluster);
+    }, !v.filtered && list.length - isCalm.size <= largeGroup);
+  }
+
+  /** Workloads, or pods. @param {string} name @param {string} label @param {number[]} list */
+  function loads(name, label, list) { section(name, label, list.length, () => groups(list, name === 'pods' ? 'P' : 'G'), true); }
 
   /** @param {string} name @param {string} label @param {number} count @param {() => void} inside @param {boolean} first */
   function section(name, label, count, inside, first) {
@@ -77,45 +86,51 @@ export function rowsOf(m, v) {
   }
 
   /** @param {string} key @param {string} label @param {LayoutTrack[]} tracks @param {boolean} first @param {string} [note] */
-  function addTracks(key, label, tracks, first, note = '') {
+  function addTracks(key, label, tracks, first, note = '', depth = key[0] === 'g' ? 0 : 1) {
     const opens = tracks.length > 1;
     const open = opens && isOpen(key, first);
-    add({ key, label, note, depth: key[0] === 'g' ? 0 : 1, opens, open });
-    if (open) tracks.forEach((t, i) => add({ key: `${key}/-/${i}`, label: m.text(t.name), depth: 2 }));
+    add({ key, label, note, depth, opens, open });
+    if (open) tracks.forEach((t, i) => add({ key: `${key}/-/${i}`, label: m.text(t.name), depth: depth + 2 }));
   }
 
-  function groups() {
-    if (v.group === 'none' || v.workloads.length <= fewWorkloads) {
-      v.workloads.forEach((w) => addWorkload(w, 1, v.workloads.length <= fewWorkloads));
+  /** @param {number[]} list @param {string} letter that keys of its groups begin with */
+  function groups(list, letter) {
+    if (v.group === 'none' || list.length <= fewWorkloads) {
+      list.forEach((w) => addWorkload(w, 1, list.length <= fewWorkloads));
       return;
     }
-    const name = (/** @type {number} */ w) => (v.group === 'namespace' ? namespaceOf(m.run.workloads[w].name) : m.run.workloads[w].outcome);
+    const name = (/** @type {number} */ w) => groupOf(m, v.group, w);
     /** @type {Map<string, number[]>} */
     const by = new Map();
-    for (const w of v.workloads) {
+    for (const w of list) {
       const members = by.get(name(w));
       if (members) members.push(w);
       else by.set(name(w), [w]);
     }
-    const order = v.group === 'namespace' ? m.namespaces : outcomes;
-    const many = v.workloads.length > 10 * largeGroup;
+    const order = v.group === 'outcome' ? outcomes : [...by.keys()].sort(v.group === 'namespace' ? undefined : (a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    const many = list.length > 10 * largeGroup;
     order.forEach((label, i) => {
       const members = by.get(label);
       if (!members) return;
-      const key = `G:${v.group[0]}${i}`;
-      const small = members.length <= largeGroup && !(v.group === 'namespace' && many);
+      const key = `${letter}:${v.group === 'outcome' ? 'o' : `${v.group}-`}${i}`;
+      const small = members.length <= largeGroup && !(v.group !== 'outcome' && many);
       const open = isOpen(key, small && !(label === 'unchanged' && members.length > 12 && by.size > 1));
-      add({ key, type: 'group', label: label || '(no namespace)', note: String(members.length), depth: 1, opens: true, open, members });
-      if (open) members.forEach((w) => addWorkload(w, 2, v.workloads.length <= fewWorkloads));
+      add({ key, type: 'group', label: label || `(no ${v.group})`, note: String(members.length), depth: 1, opens: true, open, members });
+      if (open) members.forEach((w) => addWorkload(w, 2, false));
     });
   }
 
   /** @param {number} w @param {number} depth @param {boolean} first */
   function addWorkload(w, depth, first) {
     const key = `w${w}`;
+    const note = v.group === 'outcome' ? '' : m.run.workloads[w].outcome;
+    if (w >= m.firstPod) {
+      addTracks(key, m.run.workloads[w].name, m.run.workloads[w].tracks, false, note, depth);
+      return;
+    }
     const opens = m.run.workloads[w].on.length > 0;
     const open = opens && isOpen(key, first);
-    add({ key, label: m.run.workloads[w].name, note: v.group === 'outcome' ? '' : m.run.workloads[w].outcome, depth, opens, open });
+    add({ key, label: m.run.workloads[w].name, note, depth, opens, open });
     if (open) addClusters(w, key, false);
   }
 
@@ -123,10 +138,18 @@ export function rowsOf(m, v) {
   function addClusters(w, above, pinned) {
     m.run.workloads[w].on.forEach((o, i) => add({ key: `${above}/${i}`, label: `on ${m.run.clusters[o.cluster].name}`, depth: 3, pinned }));
   }
+}
 
-  /** @param {string} letter @param {string} label @param {{name: string, tracks: LayoutTrack[]}[]} list */
-  function others(letter, label, list) {
-    section(label.toLowerCase(), label, list.length, () => list.forEach((o, i) => add({ key: `${letter}${i}`, label: o.name, depth: 1 })), list.length <= largeGroup);
+/** How the groups of a kind are called in which a workload or a pod is. A pod is on the last of its nodes. @param {LayoutModel} m @param {string} group @param {number} i */
+function groupOf(m, group, i) {
+  const w = m.run.workloads[i];
+  const at = m.run.clusters[w.on[w.on.length - 1]?.cluster];
+  switch (group) {
+    case 'namespace': return namespaceOf(w.name);
+    case 'node': return at?.name ?? '';
+    case 'zone': return at?.region ?? '';
+    case 'owner': return m.text(w.owner ?? -1);
+    default: return w.outcome;
   }
 }
 
@@ -142,9 +165,11 @@ export function layersOf(m, key) {
   const run = m.run;
   if (owner === 'e') return [];
   if (on === '-') return layer(`${owner}/-`, tracksAt(m, owner), [Number(track)], 0.1, 0.8);
+  if (owner[0] === 'c' && i >= m.firstNode) return nodeLayers(m, owner, tracksAt(m, owner));
   if (owner[0] !== 'w') return sorted(m, layer(`${owner}/-`, tracksAt(m, owner), null, 0.1, 0.8)).filter((l) => m.kind(l.bars[0]) !== 'placed');
   const w = run.workloads[i];
   if (!w) return [];
+  if (i >= m.firstPod) return onLayers(m, `${owner}/-`, w.tracks, 0.08, 0.84);
   if (on !== undefined) return w.on[Number(on)] ? onLayers(m, `${owner}/${on}`, w.on[Number(on)].tracks, 0.08, 0.84) : [];
   const shown = Math.min(w.on.length, 6);
   const layers = w.on.flatMap((o, n) => onLayers(m, `${owner}/${n}`, o.tracks, 0.08 + (0.84 * Math.min(n, shown - 1)) / shown, 0.84 / shown));
@@ -157,8 +182,6 @@ function tracksAt(m, owner) {
   switch (owner[0]) {
     case 'c': return m.run.clusters[i]?.tracks ?? [];
     case 'w': return m.run.workloads[i]?.tracks ?? [];
-    case 'n': return m.run.nodes?.[i]?.tracks ?? [];
-    case 'p': return m.run.pods?.[i]?.tracks ?? [];
     case 'g': return m.run.governor;
     case 'i': return m.run.inputs;
     default: return [];
@@ -170,14 +193,20 @@ function layer(address, tracks, only, top, height) {
   return tracks.map((t, i) => ({ bars: t.bars, address: `${address}/${i}`, top, height })).filter((_, i) => !only || only.includes(i));
 }
 
-/** A workload on one cluster: its copy is a thin line below what is decided of it. @param {LayoutModel} m @param {string} address @param {LayoutTrack[]} tracks @param {number} top @param {number} height @returns {Layer[]} */
+/** A workload on one cluster, or a pod: its copy, or whether it is ready, is a thin line below what is decided of it. @param {LayoutModel} m @param {string} address @param {LayoutTrack[]} tracks @param {number} top @param {number} height @returns {Layer[]} */
 function onLayers(m, address, tracks, top, height) {
   const all = layer(address, tracks, null, top, height);
   return all.map((l, i) => {
     const name = m.text(tracks[i].name);
-    if (name === 'copy') return { ...l, top: top + height * 0.74, height: height * 0.26 };
+    if (name === 'copy' || name === 'ready') return { ...l, top: top + height * 0.74, height: height * 0.26 };
     return name === 'available' ? { ...l, top: top + height * 0.74, height: height * 0.26, front: true } : { ...l, height: height * 0.7 };
   }).sort((a, b) => Number(a.front ?? false) - Number(b.front ?? false));
+}
+
+/** A node: where it is more than tainted, its taints are a thin line below what it is, with the marks. @param {LayoutModel} m @param {string} owner @param {LayoutTrack[]} tracks @returns {Layer[]} */
+function nodeLayers(m, owner, tracks) {
+  const low = tracks.map((t) => /^(taint |events$)/.test(m.text(t.name)));
+  return sorted(m, layer(`${owner}/-`, tracks, null, 0.1, 0.8).map((l, i) => (low.every(Boolean) ? l : low[i] ? { ...l, top: 0.7, height: 0.22 } : { ...l, height: 0.58 })));
 }
 
 /** The worst in front, by the order of kinds. @param {LayoutModel} m @param {Layer[]} layers @returns {Layer[]} */
@@ -251,12 +280,12 @@ export function visibleRows(top, height, row, count) {
   return { first, last: Math.min(count, Math.ceil((top + height) / row)) };
 }
 
-/** What a group counts over time, the worst last. */
+/** What a group of workloads, or of pods, counts over time, the worst last. */
 export const densities = /** @type {const} */ ([
-  { name: 'starting', kinds: ['starting'] },
-  { name: 'countdown', kinds: ['countdown', 'blocked'] },
-  { name: 'evicting', kinds: ['evicting'] },
-  { name: 'unhealthy', kinds: ['unhealthy', 'unschedulable'] },
+  { name: 'starting', kinds: ['starting', 'pending'], words: 'starting', pods: 'pending' },
+  { name: 'countdown', kinds: ['countdown', 'blocked'], words: 'eviction scheduled or blocked', pods: 'eviction scheduled or blocked' },
+  { name: 'evicting', kinds: ['evicting', 'terminating'], words: 'evicting', pods: 'evicting or terminating' },
+  { name: 'unhealthy', kinds: ['unhealthy', 'unschedulable'], words: 'unhealthy or unschedulable', pods: 'not ready or unschedulable' },
 ]);
 
 /**

@@ -2,6 +2,7 @@
 import { noFilter } from './filter.js';
 
 /** @typedef {import('./filter.js').Filter} LinkFilter */
+/** @typedef {'outcome' | 'namespace' | 'node' | 'zone' | 'owner' | 'none'} Grouping */
 /**
  * @typedef {object} Linked
  * @property {number} run -1: the list of all runs
@@ -9,7 +10,7 @@ import { noFilter } from './filter.js';
  * @property {number} to an instant; 0: the end
  * @property {number} at the cursor
  * @property {'clock' | 'event'} axis
- * @property {'outcome' | 'namespace' | 'none'} group
+ * @property {Grouping} group
  * @property {string} selected the address of a bar, a row or a fact
  * @property {string[]} pins
  * @property {string[]} toggled rows that are not as they are at first: open or closed
@@ -20,6 +21,7 @@ import { noFilter } from './filter.js';
 const mostLinked = 100;
 const longestWord = 200;
 
+const groupings = ['outcome', 'namespace', 'node', 'zone', 'owner', 'none'];
 const addressForm = /^[a-zA-Z]:?[\w .:/-]{0,260}$/;
 
 /** @returns {Linked} */
@@ -61,8 +63,8 @@ export function fromFragment(fragment) {
   v.to = whole('to', 0);
   v.at = whole('at', 0);
   if (p.get('axis') === 'clock') v.axis = 'clock';
-  const group = p.get('group');
-  if (group === 'namespace' || group === 'none') v.group = group;
+  const group = p.get('group') ?? '';
+  if (groupings.includes(group)) v.group = /** @type {Grouping} */ (group);
   const address = (/** @type {string} */ text) => addressForm.test(text);
   v.selected = [p.get('sel') ?? ''].find(address) ?? '';
   v.pins = p.getAll('pin').filter(address).slice(0, mostLinked);

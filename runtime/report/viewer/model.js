@@ -4,10 +4,11 @@ import { lowerBound } from './scale.js';
 /** @typedef {number[]} Bar kind, from, to (-1: it lasts), label, facts */
 /** @typedef {{name: number, bars: Bar[]}} Track */
 /** @typedef {{cluster: number, tracks: Track[]}} OnCluster */
-/** @typedef {{name: string, outcome: string, labels?: number[], tracks: Track[], on: OnCluster[]}} Workload */
+/** @typedef {{name: string, outcome: string, owner?: number, labels?: number[], tracks: Track[], on: OnCluster[]}} Workload */
 /** @typedef {{name: string, region?: string, provider?: string, zones?: string[], labels?: number[], tracks: Track[]}} ClusterData */
-/** @typedef {{name: string, tracks: Track[]}} OtherData */
-/** @typedef {{at: number[], kind: number[], level: number[], workload: number[], cluster: number[], text: number[], why: number[], reason: number[]}} FactColumns */
+/** @typedef {{name: string, zone?: string, tracks: Track[]}} NodeData */
+/** @typedef {{name: string, owner: number, outcome: string, nodes: number[], tracks: Track[]}} PodData */
+/** @typedef {{at: number[], kind: number[], level: number[], workload: number[], cluster: number[], node?: number[], pod?: number[], text: number[], why: number[], reason: number[]}} FactColumns */
 /** @typedef {{at: number[], placed: number[], available: number[], evicting: number[], unschedulable: number[]}} ReplicaColumns */
 /** @typedef {{name: string, clusters: number, at: number[], ready: number[], placed: number[], cpu: number[], cpuCapacity: number[], memory: number[], memoryCapacity: number[]}} RegionData */
 /**
@@ -27,31 +28,50 @@ import { lowerBound } from './scale.js';
  * @property {string[]} kinds
  * @property {ClusterData[]} clusters
  * @property {Workload[]} workloads
- * @property {OtherData[]} [nodes]
- * @property {OtherData[]} [pods]
+ * @property {NodeData[]} [nodes]
+ * @property {PodData[]} [pods]
  * @property {Track[]} governor
  * @property {Track[]} inputs
  * @property {FactColumns} facts
  * @property {[number, number][][]} reasons
  * @property {ReplicaColumns} replicas
  * @property {RegionData[]} regions
- * @property {{facts: number, workloads: number}} omitted
+ * @property {Record<string, number[]> & {at: number[]}} [podStates]
+ * @property {Record<string, number>} omitted
  */
 
 /** Outcomes, the worst first. */
-export const outcomes = ['unschedulable', 'blocked', 'evicting', 'eviction scheduled', 'unhealthy', 'evicted', 'rescheduled', 'deleted', 'unchanged'];
+export const outcomes = ['unschedulable', 'blocked', 'evicting', 'terminating', 'eviction scheduled', 'unhealthy', 'pending', 'evicted', 'rescheduled', 'created', 'deleted', 'finished', 'unchanged'];
 
-/** A run and its indexes. */
+/** A run and its indexes. Nodes come behind the clusters, as clusters whose regions are zones, and pods behind the workloads, as workloads on nodes. */
 export class Model {
   /** @param {RunData} run */
   constructor(run) {
+    this.firstNode = run.clusters.length;
+    this.firstPod = run.workloads.length;
+    if (run.nodes || run.pods) run = this.joined(run);
     this.run = run;
     this.facts = run.facts;
+    /** What there is, in words. */
+    this.places = joinedWords([this.firstNode > 0, 'clusters'], [run.clusters.length > this.firstNode, 'nodes']);
+    this.loads = joinedWords([this.firstPod > 0, 'workloads'], [run.workloads.length > this.firstPod, 'pods']);
     /** Facts that are told: all but those that follow from others. */
     this.told = run.facts.at.map((_, i) => i).filter((i) => run.facts.level[i] > 0);
     this.instants = distinct(this.told.map((i) => run.facts.at[i]), run.end);
     this.namespaces = [...new Set(run.workloads.map((w) => namespaceOf(w.name)))].sort();
     this.regions = [...new Set(run.clusters.map((c) => c.region ?? ''))].filter(Boolean).sort();
+  }
+
+  /** @param {RunData} run @returns {RunData} */
+  joined(run) {
+    const { nodes = [], pods = [], facts } = run;
+    const behind = (/** @type {number[]} */ before, /** @type {number[]} */ list, /** @type {number} */ first) => before.map((place, f) => (list[f] >= 0 ? first + list[f] : place));
+    return {
+      ...run,
+      clusters: [...run.clusters, ...nodes.map((n) => ({ ...n, region: n.zone }))],
+      workloads: [...run.workloads, ...pods.map((p) => ({ ...p, on: p.nodes.map((n) => ({ cluster: this.firstNode + n, tracks: [] })) }))],
+      facts: { ...facts, cluster: behind(facts.cluster, facts.node ?? [], this.firstNode), workload: behind(facts.workload, facts.pod ?? [], this.firstPod) },
+    };
   }
 
   /** Whether something has a label, written in small letters as "key=value". @param {{labels?: number[]}} of @param {string} label */
@@ -102,6 +122,9 @@ export class Model {
   /** The last row of columns that begins at or before an instant; -1: none does. @param {{at: number[]}} columns @param {number} t */
   row(columns, t) { return lowerBound(columns.at, Math.floor(t) + 1) - 1; }
 }
+
+/** @param {[boolean, string][]} words those that hold, or the first */
+function joinedWords(...words) { return words.filter(([is]) => is).map(([, word]) => word).join(' and ') || words[0][1]; }
 
 /** @param {string} name */
 export function namespaceOf(name) { return name.includes('/') ? name.slice(0, name.indexOf('/')) : ''; }

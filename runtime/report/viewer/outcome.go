@@ -3,6 +3,7 @@ package viewer
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -44,6 +45,48 @@ func outcome(l *timeline.Lane, entries []journal.Entry) Outcome {
 		return Evicted
 	case placements > countOpen(l):
 		return Rescheduled
+	}
+	return Unchanged
+}
+
+// podOutcome is what came of a pod: the worst that is so in the end, else the most that happened to it.
+func podOutcome(l *timeline.Lane, start time.Time, entries []journal.Entry) Outcome {
+	open := map[timeline.Kind]bool{}
+	evicted, created := false, start
+	for _, t := range l.Tracks {
+		for _, b := range t.Bars {
+			open[b.Kind] = open[b.Kind] || b.To.IsZero()
+			if b.Kind == timeline.Pending {
+				created = b.From
+			}
+			for _, f := range b.Facts {
+				switch f := entries[f].Fact.(type) {
+				case *messages.PodEvicted:
+					evicted = true
+				case *messages.PodDeletionRequested:
+					evicted = evicted || f.Eviction
+				}
+			}
+		}
+	}
+	for _, state := range []struct {
+		kind    timeline.Kind
+		outcome Outcome
+	}{
+		{timeline.Unschedulable, Unschedulable}, {timeline.Blocked, Blocked}, {timeline.Evicting, Evicting}, {timeline.Terminating, Terminating},
+		{timeline.Countdown, Scheduled}, {timeline.Unhealthy, Unhealthy}, {timeline.Pending, Pending}, {timeline.Neutral, Finished},
+	} {
+		if open[state.kind] {
+			return state.outcome
+		}
+	}
+	switch {
+	case evicted:
+		return Evicted
+	case !open[timeline.Running]:
+		return Deleted
+	case created.After(start):
+		return Created
 	}
 	return Unchanged
 }

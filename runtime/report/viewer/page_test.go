@@ -25,7 +25,7 @@ import (
 )
 
 // mostBytes is how large the viewer may be, compressed.
-const mostBytes = 60_000
+const mostBytes = 60 << 10
 
 // packed is how many bytes texts have when they are compressed together.
 func packed(t *testing.T, texts ...string) int {
@@ -160,7 +160,7 @@ func TestAPageHoldsItsRuns(t *testing.T) {
 	var index []entry
 	block(t, root, "index", &index)
 	require.Len(t, index, 2)
-	require.Equal(t, entry{Name: "a-run", File: "a.yaml", Seed: 7, Profile: "leeward", Failed: 1, Expected: 1, Workloads: 2, Clusters: 2, End: 600_000}, index[0])
+	require.Equal(t, entry{Name: "a-run", File: "a.yaml", Seed: 7, Profile: "leeward", Failed: 1, Expected: 1, Workloads: 2, Clusters: 2, Nodes: 1, Pods: 1, End: 600_000}, index[0])
 	require.Equal(t, map[string]int{"html": 1, "head": 1, "meta": 5, "title": 1, "style": 1, "body": 1, "noscript": 1, "leeward-viewer": 1, "script": 4}, elements(root))
 }
 
@@ -185,6 +185,10 @@ func hostile(name, text, reason string) *replay.Run {
 		happening{time.Second, &messages.TaintAdded{Cluster: messages.ClusterName(text), Taint: corev1.Taint{Key: text, Effect: corev1.TaintEffectNoExecute}, Cause: api.TaintCause{By: reason}}},
 		happening{time.Minute, &messages.EvictionStarted{Binding: messages.BindingName(name), Cluster: messages.ClusterName(text), Grounds: messages.Grounds{Reason: reason}}},
 		happening{time.Hour, &messages.ScheduleFailed{Binding: messages.BindingName(name), Reason: reason, Message: text}},
+		happening{time.Hour, &messages.NodeRegistered{Node: messages.NodeName(text), Zone: messages.ZoneName(reason), Taints: []corev1.Taint{{Key: text, Value: reason}}}},
+		happening{time.Hour, &messages.PodCreated{Pod: messages.PodName(name), Owner: messages.OwnerName(reason), Node: messages.NodeName(text)}},
+		happening{time.Hour, &messages.PodUnschedulable{Pod: messages.PodName(name), Message: text}},
+		happening{time.Hour, &messages.PodEvictionBlocked{Pod: messages.PodName(name), Node: messages.NodeName(text), Budget: messages.PodBudgetName(reason), Error: text}},
 	)
 	r.Name, r.Description, r.File, r.Profile, r.Repeat, r.Err = name, text, text, reason, reason, errors.New(reason)
 	c := &api.Cluster{}
@@ -223,6 +227,8 @@ func FuzzWordsOfUsers(f *testing.F) {
 		var d Document
 		block(t, root, "run-0", &d)
 		require.Len(t, d.Runs[0].Workloads, 1)
+		require.Len(t, d.Runs[0].Nodes, 1)
+		require.Equal(t, []int{0}, d.Runs[0].Pods[0].Nodes)
 	})
 }
 

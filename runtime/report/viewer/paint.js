@@ -5,26 +5,36 @@
 /** @typedef {import('./model.js').Model} PaintModel */
 /** @typedef {import('./layout.js').Layer} PaintLayer */
 
-/** What kinds of bars are called, and how they are filled: whole, striped or framed. */
-export const looks = /** @type {Record<string, {words: string, fill: 'whole' | 'stripes' | 'frame' | 'mark'}>} */ ({
+/** What kinds of bars are called, also of nodes and pods where that differs, and how they are filled: whole, striped or framed. */
+export const looks = /** @type {Record<string, {words: string, pods?: string, fill: 'whole' | 'stripes' | 'frame' | 'mark'}>} */ ({
   placed: { words: 'placed', fill: 'whole' },
-  good: { words: 'Ready, or not limited', fill: 'frame' },
-  healthy: { words: 'copy healthy', fill: 'whole' },
-  neutral: { words: 'other condition, or drain', fill: 'whole' },
+  running: { words: 'running', fill: 'whole' },
+  good: { words: 'Ready, or not limited', pods: 'Ready', fill: 'frame' },
+  healthy: { words: 'copy healthy', pods: 'ready', fill: 'whole' },
+  neutral: { words: 'other condition, or drain', pods: 'cordoned, other condition, or finished', fill: 'whole' },
   unknown: { words: 'health of the copy unknown', fill: 'frame' },
   starting: { words: 'copy starting', fill: 'stripes' },
+  pending: { words: 'pending', fill: 'stripes' },
   noSchedule: { words: 'taint NoSchedule', fill: 'stripes' },
   noExecute: { words: 'taint NoExecute', fill: 'whole' },
-  slowed: { words: 'evictions slowed or stopped', fill: 'stripes' },
+  slowed: { words: 'evictions slowed or stopped', pods: 'taint waits for the rate of the zone', fill: 'stripes' },
   countdown: { words: 'eviction scheduled', fill: 'frame' },
   blocked: { words: 'eviction blocked', fill: 'stripes' },
-  evicting: { words: 'evicting', fill: 'whole' },
-  bad: { words: 'not Ready, or silent', fill: 'whole' },
-  unhealthy: { words: 'copy unhealthy or unavailable', fill: 'whole' },
+  evicting: { words: 'evicting', pods: 'evicting, or draining', fill: 'whole' },
+  terminating: { words: 'terminating', fill: 'whole' },
+  bad: { words: 'not Ready, or silent', pods: 'not Ready, or kubelet stopped', fill: 'whole' },
+  unhealthy: { words: 'copy unhealthy or unavailable', pods: 'not ready, or failed', fill: 'whole' },
   unschedulable: { words: 'unschedulable', fill: 'stripes' },
   mark: { words: 'decision or change', fill: 'mark' },
   warning: { words: 'warning', fill: 'mark' },
 });
+
+/** What a kind is called on a page of clusters, of nodes, or of both. @param {string} kind @param {PaintModel} [m] */
+export function lookWords(kind, m) {
+  const { words, pods = words } = looks[kind];
+  const ofNodes = m && m.run.clusters.length > m.firstNode;
+  return !ofNodes || pods === words ? words : m.firstNode ? `${words}; ${pods}` : pods;
+}
 
 /** The colours of the page as it is now. @param {Element} element */
 export function readPalette(element) {
@@ -193,16 +203,20 @@ export function paintGrid(ctx, p, xs, height) {
 export function paintSteps(ctx, data, x, y, width, colour, how) {
   /** @type {[number, number, number][]} */
   const points = [];
+  let pixel = -Infinity;
   for (let i = how.first; i < data.at.length; i++) {
+    const base = data.base?.[i] ?? 0;
+    const value = data.values[i] + base;
     const from = x(data.at[i]);
-    const value = data.values[i] + (data.base?.[i] ?? 0);
-    const last = points[points.length - 1];
-    if (last && from - last[0] < 0.5) { // several within a pixel: the highest
-      if (value > last[1]) points[points.length - 1] = [last[0], value, data.base?.[i] ?? 0];
+    if (from > width) break;
+    if (from - pixel >= 0.5) {
+      pixel = from;
+      points.push([pixel, value, base]);
       continue;
     }
-    if (from > width) break;
-    points.push([from, value, data.base?.[i] ?? 0]);
+    const n = points.length - (points[points.length - 1][0] > pixel ? 2 : 1); // several within a pixel: the highest, and the last, which goes on
+    if (value > points[n][1]) points[n] = [pixel, value, base];
+    points[n + 1] = [pixel + 0.5, value, base];
   }
   if (!points.length) return;
   ctx.beginPath();

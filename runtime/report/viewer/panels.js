@@ -2,7 +2,7 @@
 import { h, fill, button } from './dom.js';
 import { clockText, lowerBound, numberText } from './scale.js';
 import { barOf } from './layout.js';
-import { looks } from './paint.js';
+import { looks, lookWords } from './paint.js';
 import { factOf } from './state.js';
 import { swatch, timesOf } from './lanes.js';
 import { isFiltered } from './filter.js';
@@ -43,7 +43,7 @@ export class LeewardReason extends HTMLElement {
     const i = Number(owner.slice(1));
     const workload = owner[0] === 'w' ? m.run.workloads[i] : undefined;
     const cluster = workload ? (on >= 0 ? workload.on[on].cluster : -1) : owner[0] === 'c' ? i : -1;
-    const name = workload?.name ?? (cluster >= 0 ? m.run.clusters[cluster].name : { g: 'Governor', i: 'Inputs', n: m.run.nodes?.[i]?.name, p: m.run.pods?.[i]?.name }[owner[0]] ?? '');
+    const name = workload?.name ?? (cluster >= 0 ? m.run.clusters[cluster].name : { g: 'Governor', i: 'Inputs' }[owner[0]] ?? '');
     const facts = bar.slice(4);
     return [
       h('h3', {}, name, workload && cluster >= 0 ? h('span', { class: 'soft' }, ` on ${m.run.clusters[cluster].name}`) : null),
@@ -79,10 +79,11 @@ export class LeewardReason extends HTMLElement {
     }
     if (key[0] === 'c' && m.run.clusters[i]) {
       const c = m.run.clusters[i];
+      const only = `Only its ${i < m.firstNode ? 'workloads' : 'pods'}`;
       const facts = m.told.filter((f) => m.facts.cluster[f] === i && m.facts.workload[f] < 0);
-      const where = [c.region && `region ${c.region}`, c.provider && `provider ${c.provider}`, c.zones?.length && `zones ${c.zones.join(', ')}`].filter(Boolean).join(' · ');
+      const where = [c.region && `${i < m.firstNode ? 'region' : 'zone'} ${c.region}`, c.provider && `provider ${c.provider}`, c.zones?.length && `zones ${c.zones.join(', ')}`].filter(Boolean).join(' · ');
       return [h('h3', {}, c.name), where ? h('p', { class: 'soft' }, where) : null,
-        h('p', { class: 'actions' }, this.pinButton(s, key), button('Only its workloads', 'Only its workloads', () => s.filterBy({ cluster: c.name }))),
+        h('p', { class: 'actions' }, this.pinButton(s, key), button(only, only, () => s.filterBy({ cluster: c.name }))),
         facts.length ? facts.slice(0, mostFacts).map((f) => this.ofFact(s, f, false)) : h('p', { class: 'soft' }, 'Nothing happened to it.'), this.explain(s, -1, i, s.cursor)];
     }
     return h('p', { class: 'soft' }, 'Select a bar, a lane or a line of the transcript: its conditions, taints, policies, tolerations, deadlines, permits and placements are told here.');
@@ -102,8 +103,8 @@ export class LeewardReason extends HTMLElement {
     const m = s.model;
     if (!m.run.file || m.run.file.endsWith('.jsonl') || (workload < 0 && cluster < 0)) return null;
     const [namespace, name] = workload >= 0 ? split(m.run.workloads[workload].name) : ['', ''];
-    const what = workload >= 0 ? `binding ${quoted(name)}${namespace ? ` -n ${quoted(namespace)}` : ''}` : `cluster ${quoted(m.run.clusters[cluster].name)}`;
-    return h('div', { class: 'explain' }, h('p', { class: 'soft' }, workload >= 0 ? "Each cluster's filters and scores:" : 'More of it:'), h('code', { tabindex: 0 }, `leeward explain ${what} -f ${quoted(m.run.file)} --scenario ${quoted(m.run.name)} --at ${Math.floor(at)}ms`));
+    const what = workload >= m.firstPod ? `pod ${quoted(m.run.workloads[workload].name)}` : cluster >= m.firstNode ? `node ${quoted(m.run.clusters[cluster].name)}` : workload >= 0 ? `binding ${quoted(name)}${namespace ? ` -n ${quoted(namespace)}` : ''}` : `cluster ${quoted(m.run.clusters[cluster].name)}`;
+    return h('div', { class: 'explain' }, h('p', { class: 'soft' }, workload >= 0 && workload < m.firstPod ? "Each cluster's filters and scores:" : 'More of it:'), h('code', { tabindex: 0 }, `leeward explain ${what} -f ${quoted(m.run.file)} --scenario ${quoted(m.run.name)} --at ${Math.floor(at)}ms`));
   }
 }
 
@@ -240,7 +241,7 @@ export class LeewardFilters extends HTMLElement {
   start(s) {
     this.s = s;
     const { model: m } = s;
-    const search = h('input', { type: 'search', id: 'search', placeholder: 'Search names, or labels: app=web', 'aria-label': 'Search workloads and clusters by name, or by label', value: s.filter.query, spellcheck: 'false', autocomplete: 'off',
+    const search = h('input', { type: 'search', id: 'search', placeholder: 'Search names, or labels: app=web', 'aria-label': `Search ${m.loads} and ${m.places} by name, or by label`, value: s.filter.query, spellcheck: 'false', autocomplete: 'off',
       oninput: (/** @type {Event & {target: HTMLInputElement}} */ e) => s.filterBy({ query: e.target.value }) });
     /** @type {Record<string, HTMLSelectElement>} */
     this.selects = {};
@@ -254,15 +255,16 @@ export class LeewardFilters extends HTMLElement {
     };
     const same = (/** @type {string[]} */ list) => /** @type {[string, string][]} */ (list.map((v) => [v, v]));
     const had = new Set(m.run.workloads.map((w) => w.outcome));
-    const states = ['placed', 'starting', 'healthy', 'unhealthy', 'countdown', 'blocked', 'evicting', 'unschedulable'];
+    const all = { namespace: 'All namespaces', cluster: `All ${m.places}`, region: m.firstNode ? 'All regions' : 'All zones' };
+    const states = [...(m.firstPod || !m.run.workloads.length ? ['placed', 'starting'] : []), ...(m.run.workloads.length > m.firstPod ? ['pending', 'running', 'terminating'] : []), 'healthy', 'unhealthy', 'countdown', 'blocked', 'evicting', 'unschedulable'];
     this.count = h('span', { class: 'soft small count', 'aria-live': 'polite' });
     this.clear = button('Clear search and filters', 'Clear', () => {
       search.value = '';
       s.unfilter();
       search.focus();
     });
-    fill(this, search, select('namespace', 'All namespaces', same(m.namespaces.filter(Boolean))), select('cluster', 'All clusters', same(m.run.clusters.map((c) => c.name))), select('region', 'All regions', same(m.regions)),
-      select('state', 'Any state now', states.map((k) => [k, looks[k].words])), select('outcome', 'All outcomes', same(outcomes.filter((o) => had.has(o)))), this.clear, this.count);
+    fill(this, search, select('namespace', all.namespace, same(m.namespaces.filter(Boolean))), select('cluster', all.cluster, same(m.run.clusters.map((c) => c.name))), select('region', all.region, same(m.regions)),
+      select('state', 'Any state now', states.map((k) => [k, lookWords(k, m)])), select('outcome', 'All outcomes', same(outcomes.filter((o) => had.has(o)))), this.clear, this.count);
     this.search = search;
     s.subscribe((changes) => { if (changes.has('rows')) this.write(); });
     this.write();
@@ -274,6 +276,9 @@ export class LeewardFilters extends HTMLElement {
     for (const [name, element] of Object.entries(this.selects)) element.value = s.filter[/** @type {'state'} */ (name)];
     if (this.search && this.search.value !== s.filter.query) this.search.value = s.filter.query;
     this.clear.disabled = !isFiltered(s.filter);
-    this.count.textContent = `${numberText(s.workloads.length)} of ${numberText(s.model.run.workloads.length)} workloads`;
+    const { firstPod, run } = s.model;
+    const pods = s.workloads.filter((w) => w >= firstPod).length;
+    const count = (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ words) => `${numberText(n)} of ${numberText(all)} ${words}`;
+    this.count.textContent = [firstPod || !run.pods ? count(s.workloads.length - pods, firstPod, 'workloads') : '', run.pods ? count(pods, run.workloads.length - firstPod, 'pods') : ''].filter(Boolean).join(', ');
   }
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -16,11 +18,16 @@ import (
 // part is one part of a reason, such as the taint.
 type part struct{ name, value string }
 
-// partsOf takes a fact's reason apart: condition, taint, policy, toleration, deadline, permit, placement, what was rejected. None:
-// its text says all.
-func partsOf(start time.Time, f messages.Fact) []part {
-	p := &parts{start: start}
+// of takes a fact's reason apart: condition, taint, policy, toleration, deadline, permit, placement, what was rejected. None: its
+// text says all. A taint of a node must be
+// asked about before what follows from it.
+func (p *parts) of(f messages.Fact) []part {
+	p.list = nil
 	switch f := f.(type) {
+	case messages.AboutNode:
+		p.ofNode(f)
+	case messages.AboutPod:
+		p.ofPod(f)
 	case *messages.ConditionChanged:
 		p.add("condition", f.Type+"="+string(f.Status)).add("reason", f.Reason).add("message", f.Message).add("reported by", f.By)
 	case *messages.TaintAdded:
@@ -57,10 +64,84 @@ func partsOf(start time.Time, f messages.Fact) []part {
 	return p.list
 }
 
-// parts is a reason that is being taken apart.
+// ofNode takes apart a reason of a node, and keeps what asked for its taints.
+func (p *parts) ofNode(f messages.AboutNode) {
+	switch f := f.(type) {
+	case *messages.NodeConditionChanged:
+		p.add("condition", string(f.Type)+"="+string(f.Status)).add("reason", f.Reason).add("message", f.Message).add("reported by", f.By)
+	case *messages.NodeTaintAdded:
+		p.tainted[nodeTaint{f.Node, taint.String(&f.Taint)}] = f.Because
+		p.add("taint", taint.String(&f.Taint)).because(f.Because)
+	case *messages.NodeTaintRemoved:
+		p.add("taint", taint.String(&f.Taint)).because(f.Because)
+	case *messages.NodeTaintQueued:
+		p.add("waits for", taint.String(&f.Taint)).add("zone", string(f.Zone))
+	case *messages.NodeDrainStarted:
+		p.add("pods", strconv.Itoa(f.Pods)).add("warning", f.Warning)
+	case *messages.NodeDrainFailed:
+		p.add("message", f.Error).pods("remains", f.Pending)
+	case *messages.NodeDrained:
+		p.pods("not waited for", f.Skipped)
+	}
+}
+
+// ofPod takes apart a reason of a pod.
+func (p *parts) ofPod(f messages.AboutPod) {
+	switch f := f.(type) {
+	case *messages.PodCreated:
+		p.add("owner", string(f.Owner))
+	case *messages.PodUnschedulable:
+		p.add("message", f.Message)
+	case *messages.PodPhaseChanged:
+		p.add("reason", f.Reason)
+	case *messages.PodEvictionScheduled:
+		p.podGrounds(f.Node, &f.Taint, &f.Toleration, f.Deadline)
+	case *messages.PodEvicted:
+		p.podGrounds(f.Node, &f.Taint, f.Toleration, f.Deadline)
+	case *messages.PodEvictionCancelled:
+		p.add("reason", f.Reason)
+	case *messages.PodEvictionBlocked:
+		p.add("blocked by", string(f.Budget)).add("message", f.Error).add("detail", f.Detail).add("evicted by", f.By)
+	case *messages.PodEvictionFailed:
+		p.add("message", f.Error).add("request", string(f.Verb)).add("tries", strconv.Itoa(f.Tries)).instant("tried again", f.Retry)
+	case *messages.PodDeletionRequested:
+		p.add("deleted by", f.Cause).add("grace period", fmt.Sprintf("%ds", f.GracePeriodSeconds))
+	}
+}
+
+// podGrounds adds for which taint of its node a pod is evicted, and what asked for the taint.
+func (p *parts) podGrounds(node messages.NodeName, t *corev1.Taint, by *corev1.Toleration, deadline time.Time) {
+	p.add("node", string(node)).add("taint", taint.String(t)).because(p.tainted[nodeTaint{node, taint.String(t)}]).
+		add("toleration", tolerates(by)).instant("deadline", deadline)
+}
+
+// because adds the condition, or the user, that asked for a taint of a node.
+func (p *parts) because(of string) *parts {
+	if by, is := strings.CutPrefix(of, "by "); is {
+		return p.add("set by", by)
+	}
+	return p.add("condition", of)
+}
+
+func (p *parts) pods(name string, all []messages.PodName) {
+	for _, pod := range all[:min(len(all), mostParts)] {
+		p.add(name, string(pod))
+	}
+	p.beyond(name, len(all))
+}
+
+// nodeTaint is a taint of a node.
+type nodeTaint struct {
+	node  messages.NodeName
+	taint string
+}
+
+// parts takes reasons apart, one after the other.
 type parts struct {
 	start time.Time
 	list  []part
+	// tainted is what asked for the taints of nodes.
+	tainted map[nodeTaint]string
 }
 
 // add adds a part that says something.
@@ -100,14 +181,17 @@ func (p *parts) grounds(g *messages.Grounds) *parts {
 	if g.Taint == nil {
 		return p.add("reason", g.Reason).instant("deadline", g.Deadline)
 	}
-	tolerates := "none matches"
-	if t := g.Toleration; t != nil {
-		tolerates = cmp.Or(t.Key, "*") + ":" + cmp.Or(string(t.Effect), "*")
-		if t.TolerationSeconds != nil {
-			tolerates += fmt.Sprintf(" for %ds", *t.TolerationSeconds)
-		}
+	return p.add("taint", taint.String(g.Taint)).cause(g.Cause).add("toleration", tolerates(g.Toleration)).instant("deadline", g.Deadline)
+}
+
+func tolerates(t *corev1.Toleration) string {
+	switch {
+	case t == nil:
+		return "none matches"
+	case t.TolerationSeconds == nil:
+		return cmp.Or(t.Key, "*") + ":" + cmp.Or(string(t.Effect), "*")
 	}
-	return p.add("taint", taint.String(g.Taint)).cause(g.Cause).add("toleration", tolerates).instant("deadline", g.Deadline)
+	return fmt.Sprintf("%s:%s for %ds", cmp.Or(t.Key, "*"), cmp.Or(string(t.Effect), "*"), *t.TolerationSeconds)
 }
 
 func (p *parts) task(t *api.GracefulEvictionTask) *parts {

@@ -13,7 +13,7 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-// limits bound a run's document, whatever happened.
+// limits bound a run's document, whatever happened. That of workloads holds for nodes and for pods, too.
 type limits struct{ facts, workloads, instants int }
 
 // most are the limits of every document: a page with as much still opens.
@@ -24,7 +24,10 @@ func Of(r *replay.Run) *Run { return of(r, most) }
 
 func of(r *replay.Run, l limits) *Run {
 	t := timeline.Of(r.Start, r.Events)
-	w := &writing{run: r, limits: l, strings: map[string]int{}, clusters: map[string]int{}, workloads: map[string]int{}, reasons: map[string]int{}, kinds: map[timeline.Kind]int{}}
+	w := &writing{
+		run: r, limits: l, strings: map[string]int{}, clusters: map[string]int{}, workloads: map[string]int{}, reasons: map[string]int{}, kinds: map[timeline.Kind]int{},
+		parts: parts{start: r.Start, tainted: map[nodeTaint]string{}},
+	}
 	w.out = &Run{
 		Name: r.Name, Description: strings.TrimSpace(r.Description), File: r.File, Line: r.Line, Seed: r.Seed, Profile: r.Profile,
 		Passed: r.Passed, Repeat: r.Repeat, Start: r.Start.UTC().Format(time.RFC3339Nano), End: w.at(t.End),
@@ -42,7 +45,7 @@ func of(r *replay.Run, l limits) *Run {
 	w.facts(t)
 	w.lanes(t)
 	f := follow(r, w.clusters)
-	w.out.Replicas, w.out.Regions = f.replicas(l.instants), f.regions(l.instants)
+	w.out.Replicas, w.out.Regions, w.out.PodStates = f.replicas(l.instants), f.regions(l.instants), w.podStates(t.Pods)
 	return w.out
 }
 
@@ -51,9 +54,10 @@ type writing struct {
 	run    *replay.Run
 	out    *Run
 	limits limits
-	// The places of texts, clusters, workloads, reasons and kinds.
-	strings, clusters, workloads, reasons map[string]int
-	kinds                                 map[timeline.Kind]int
+	// The places of texts, clusters, workloads, nodes, pods, reasons and kinds.
+	strings, clusters, workloads, nodes, pods, reasons map[string]int
+	kinds                                              map[timeline.Kind]int
+	parts                                              parts
 	// labels are those of the templates of bindings.
 	labels map[string]map[string]string
 	// fact is the place in the document of each entry of the journal; -1: it has none.
@@ -87,7 +91,7 @@ func (w *writing) expectations() {
 	}
 }
 
-// names gives places to all clusters and workloads.
+// names gives places to all clusters, workloads, nodes and pods.
 func (w *writing) names(t *timeline.Timeline) {
 	where := located(w.run)
 	labels := labelled(w.run.Objects)
@@ -113,6 +117,17 @@ func (w *writing) names(t *timeline.Timeline) {
 		}
 		w.workloads[l.Name] = len(w.workloads)
 	}
+	w.nodes, w.out.Omitted.Nodes = w.placesOf(t.Nodes)
+	w.pods, w.out.Omitted.Pods = w.placesOf(t.Pods)
+}
+
+// placesOf gives places to nodes or pods, and counts those beyond the limit.
+func (w *writing) placesOf(lanes []*timeline.Lane) (places map[string]int, omitted int) {
+	places = map[string]int{}
+	for i, l := range lanes[:min(len(lanes), w.limits.workloads)] {
+		places[l.Name] = i
+	}
+	return places, len(lanes) - len(places)
 }
 
 // facts writes the facts that are told, and those that only bars need.
@@ -151,7 +166,7 @@ func (w *writing) facts(t *timeline.Timeline) {
 // told writes what a fact is about, and what it says.
 func (w *writing) told(p journal.Phrase, fact messages.Fact) {
 	f := &w.out.Facts
-	workload, cluster, subject := -1, -1, ""
+	workload, cluster, node, pod, subject := -1, -1, -1, -1, ""
 	if c, is := fact.(messages.AboutCluster); is {
 		subject = string(c.AboutCluster())
 		cluster = place(w.clusters, subject)
@@ -160,12 +175,23 @@ func (w *writing) told(p journal.Phrase, fact messages.Fact) {
 		subject = string(b.AboutBinding())
 		workload = place(w.workloads, subject)
 	}
+	if p, is := fact.(messages.AboutPod); is {
+		subject = "pod " + string(p.AboutPod())
+		pod = place(w.pods, string(p.AboutPod()))
+	}
+	if n, is := fact.(messages.AboutNode); is {
+		subject = "node " + string(n.AboutNode())
+		node = place(w.nodes, string(n.AboutNode()))
+	}
 	text := p.Without()
 	why := strings.TrimPrefix(strings.TrimPrefix(p.Text(), text), ": ")
-	if workload >= 0 || cluster >= 0 {
+	if workload >= 0 || cluster >= 0 || node >= 0 || pod >= 0 {
 		text = strings.TrimPrefix(text, journal.Printable(subject)+" ")
 	}
 	f.Workload, f.Cluster = append(f.Workload, workload), append(f.Cluster, cluster)
+	if len(w.nodes)+len(w.pods) > 0 {
+		f.Node, f.Pod = append(f.Node, node), append(f.Pod, pod)
+	}
 	f.Text, f.Why, f.Reason = append(f.Text, w.text(text)), append(f.Why, w.text(why)), append(f.Reason, w.reason(fact))
 	f.Due = append(f.Due, w.due(fact))
 }
@@ -178,6 +204,10 @@ func (w *writing) due(fact messages.Fact) int {
 		at = f.Grounds.Deadline
 	case *messages.EvictionBlocked:
 		at = f.Until
+	case *messages.PodEvictionScheduled:
+		at = f.Deadline
+	case *messages.PodEvictionFailed:
+		at = f.Retry
 	case *messages.EvictionStarted:
 		if k := &f.Task; k.CreationTimestamp != nil && k.GracePeriodSeconds != nil {
 			at = k.CreationTimestamp.Add(time.Duration(*k.GracePeriodSeconds) * time.Second)
@@ -191,7 +221,7 @@ func (w *writing) due(fact messages.Fact) int {
 
 // reason returns the place of a fact's reason; -1: it has none of parts.
 func (w *writing) reason(fact messages.Fact) int {
-	parts := partsOf(w.run.Start, fact)
+	parts := w.parts.of(fact)
 	if len(parts) == 0 {
 		return -1
 	}
@@ -231,11 +261,25 @@ func (w *writing) lanes(t *timeline.Timeline) {
 		}
 		w.out.Workloads = append(w.out.Workloads, of)
 	}
-	w.out.Nodes, w.out.Pods = w.others(t.Nodes), w.others(t.Pods)
+	for _, l := range t.Nodes[:len(w.nodes)] {
+		w.out.Nodes = append(w.out.Nodes, Node{Name: l.Name, Zone: l.Zone, Tracks: w.tracks(l)})
+	}
+	for _, l := range t.Pods[:len(w.pods)] {
+		w.out.Pods = append(w.out.Pods, w.pod(l))
+	}
 }
 
-func (w *writing) others(lanes []*timeline.Lane) []Other {
-	return lists.Of(lanes[:min(len(lanes), w.limits.workloads)], func(l *timeline.Lane) Other { return Other{Name: l.Name, Tracks: w.tracks(l)} })
+func (w *writing) pod(l *timeline.Lane) Pod {
+	p := Pod{Name: l.Name, Owner: -1, Outcome: podOutcome(l, w.run.Start, w.run.Events), Nodes: []int{}, Tracks: w.tracks(l)}
+	if l.Owner != "" {
+		p.Owner = w.text(l.Owner)
+	}
+	for _, name := range l.Nodes {
+		if i := place(w.nodes, name); i >= 0 {
+			p.Nodes = append(p.Nodes, i)
+		}
+	}
+	return p
 }
 
 func (w *writing) tracks(l *timeline.Lane) []Track {

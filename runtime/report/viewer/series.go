@@ -12,6 +12,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/failover"
+	"leeward/runtime/report/timeline"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -308,4 +309,44 @@ func (f *following) regions(limit int) []Region {
 		})
 	}
 	return list
+}
+
+// podStates counts pods over time by the bars of their lanes, all of them.
+func (w *writing) podStates(lanes []*timeline.Lane) PodStates {
+	if len(lanes) == 0 {
+		return PodStates{}
+	}
+	columns := map[timeline.Kind]int{timeline.Running: 0, timeline.Healthy: 1, timeline.Pending: 2, timeline.Terminating: 3}
+	changes := map[int]*[4]int{}
+	change := func(at time.Time, column, by int) {
+		c := changes[w.at(at)]
+		if c == nil {
+			c = &[4]int{}
+			changes[w.at(at)] = c
+		}
+		c[column] += by
+	}
+	for _, l := range lanes {
+		for _, t := range l.Tracks {
+			for _, b := range t.Bars {
+				column, counts := columns[b.Kind]
+				if !counts {
+					continue
+				}
+				if change(b.From, column, 1); !b.To.IsZero() {
+					change(b.To, column, -1)
+				}
+			}
+		}
+	}
+	var sum [4]int
+	var all rows
+	for _, at := range slices.Sorted(maps.Keys(changes)) {
+		for i, by := range changes[at] {
+			sum[i] += by
+		}
+		all.add(at, sum[:])
+	}
+	r := all.within(w.limits.instants, 1, 2)
+	return PodStates{At: r.column(0), Running: r.column(1), Ready: r.column(2), Pending: r.column(3), Terminating: r.column(4)}
 }

@@ -153,7 +153,7 @@ export class Session {
 
   unfilter() { this.filterBy({ ...noFilter }); }
 
-  /** @param {'outcome' | 'namespace' | 'none'} group */
+  /** @param {SessionLink['group']} group */
   groupBy(group) {
     this.group = group;
     this.lines();

@@ -12,7 +12,7 @@ import { stormReport } from './storm.js';
 import { assessmentReport } from './assess.js';
 import { shadowReport } from './shadow.js';
 
-/** @typedef {{name: string, file: string, seed: number, profile: string, passed: boolean, failed: number, expected: number, workloads: number, clusters: number, end: number}} Entry */
+/** @typedef {{name: string, file: string, seed: number, profile: string, passed: boolean, failed: number, expected: number, workloads: number, clusters: number, nodes: number, pods: number, end: number}} Entry */
 
 /** The version of docs/viewer-data.md that this page reads. */
 const readable = 1;
@@ -83,18 +83,19 @@ export class LeewardViewer extends HTMLElement {
     const failed = index.filter((r) => !r.passed).length;
     document.title = 'Leeward replay';
     const rows = h('tbody');
+    const columns = /** @type {[string, (r: Entry) => number][]} */ ([['Clusters', (r) => r.clusters], ['Workloads', (r) => r.workloads], ['Nodes', (r) => r.nodes], ['Pods', (r) => r.pods]]).filter(([, of], i) => i < 2 || index.some(of));
     const write = (/** @type {string} */ query, /** @type {string} */ verdict) => {
       const words = query.toLowerCase().split(/\s+/).filter(Boolean);
       fill(rows, index.map((r, i) => ({ r, i })).filter(({ r }) => (!verdict || r.passed === (verdict === 'passed')) && words.every((w) => `${r.name} ${r.file}`.toLowerCase().includes(w))).slice(0, 5000).map(({ r, i }) => h('tr', {},
         h('td', {}, h('b', { class: r.passed ? 'passed' : 'failed' }, r.passed ? '✓ passed' : '✗ failed')), h('td', {}, h('a', { href: `#run=${i}` }, r.name), h('div', { class: 'soft small' }, r.file)),
-        h('td', { class: 'number' }, r.failed ? `${r.failed} of ${r.expected}` : String(r.expected)), h('td', { class: 'number' }, numberText(r.clusters)), h('td', { class: 'number' }, numberText(r.workloads)), h('td', { class: 'number' }, clockText(r.end)), h('td', {}, `${r.profile}, seed ${r.seed}`))));
+        h('td', { class: 'number' }, r.failed ? `${r.failed} of ${r.expected}` : String(r.expected)), columns.map(([, of]) => h('td', { class: 'number' }, numberText(of(r)))), h('td', { class: 'number' }, clockText(r.end)), h('td', {}, `${r.profile}, seed ${r.seed}`))));
     };
     let query = '';
     let verdict = '';
     fill(this, h('main', { class: 'index' }, h('h1', {}, index.length ? `${numberText(index.length)} runs` : 'No run'), h('p', { class: 'soft' }, failed ? `${numberText(failed)} failed` : 'all passed'),
       h('div', { class: 'filters' }, h('input', { type: 'search', id: 'search', placeholder: 'Search runs', 'aria-label': 'Search runs', oninput: (/** @type {Event & {target: HTMLInputElement}} */ e) => write(query = e.target.value, verdict) }),
         h('select', { 'aria-label': 'Filter by verdict', onchange: (/** @type {Event & {target: HTMLSelectElement}} */ e) => write(query, verdict = e.target.value) }, h('option', { value: '' }, 'All verdicts'), h('option', { value: 'failed' }, 'failed'), h('option', { value: 'passed' }, 'passed'))),
-      h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Runs' }, h('table', {}, h('thead', {}, h('tr', {}, ['Verdict', 'Scenario', 'Expectations', 'Clusters', 'Workloads', 'Quiet since', 'Profile'].map((t, i) => h('th', { scope: 'col', class: i > 1 && i < 6 ? 'number' : '' }, t)))), rows))));
+      h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Runs' }, h('table', {}, h('thead', {}, h('tr', {}, ['Verdict', 'Scenario', 'Expectations', ...columns.map(([t]) => t), 'Quiet since', 'Profile'].map((t, i) => h('th', { scope: 'col', class: i > 1 && t !== 'Profile' ? 'number' : '' }, t)))), rows))));
     write('', '');
   }
 
@@ -108,9 +109,9 @@ export class LeewardViewer extends HTMLElement {
     const kind = run.prediction ? 'soft' : run.passed ? 'passed' : 'failed';
     const back = this.report ? reports[this.report.format][1] : (this.index?.length ?? 0) > 1 ? `All ${numberText(this.index?.length ?? 0)} runs` : '';
     const to = this.report && run.prediction ? `#${new URLSearchParams({ of: run.name })}` : '#';
-    const notes = [run.error && `The run ended early: ${run.error}`, run.omitted.facts && `${numberText(run.omitted.facts)} facts are omitted`, run.omitted.workloads && `${numberText(run.omitted.workloads)} workloads are omitted`].filter(Boolean);
+    const notes = [run.error && `The run ended early: ${run.error}`, ...Object.entries(run.omitted).map(([of, n]) => n && `${numberText(n)} ${of} are omitted`)].filter(Boolean);
     const filters = make('leeward-filters', LeewardFilters);
-    const parts = { axis: make('leeward-axis', LeewardAxis), fleet: make('leeward-fleet', LeewardFleet), replicas: make('leeward-replicas', LeewardReplicas), lanes: make('leeward-lanes', LeewardLanes), reason: make('leeward-reason', LeewardReason), transcript: make('leeward-transcript', LeewardTranscript) };
+    const parts = { axis: make('leeward-axis', LeewardAxis), fleet: make('leeward-fleet', LeewardFleet), replicas: make('leeward-replicas', LeewardReplicas), pods: make('leeward-replicas', LeewardReplicas), lanes: make('leeward-lanes', LeewardLanes), reason: make('leeward-reason', LeewardReason), transcript: make('leeward-transcript', LeewardTranscript) };
     const regions = run.replicas.placed.some(Boolean) ? run.regions.map(() => make('leeward-region', LeewardRegion)) : [];
     this.filters = filters;
     fill(this,
@@ -120,14 +121,15 @@ export class LeewardViewer extends HTMLElement {
         run.description ? h('p', { class: 'description soft' }, run.description) : null, notes.map((n) => h('p', { class: 'failed' }, n))),
       h('section', { class: 'bar', 'aria-label': 'Search and time' }, filters, this.controls(s)),
       h('main', {},
-        h('div', { class: 'charts' }, parts.axis, parts.fleet, run.replicas.at.length > 1 ? parts.replicas : null,
+        h('div', { class: 'charts' }, parts.axis, parts.fleet, run.replicas.placed.some(Boolean) || !run.podStates && run.replicas.at.length > 1 ? parts.replicas : null, run.podStates ? parts.pods : null,
           regions.length ? h('details', { class: 'regions', open: regions.length <= 4 && innerHeight >= 860 }, h('summary', {}, 'Capacity by region'), h('div', { class: 'regionlist' }, regions)) : null),
-        parts.lanes, h('div', { class: 'legend' }, legend(kindsOf(s.model)))),
+        parts.lanes, h('div', { class: 'legend' }, legend(kindsOf(s.model), s.model))),
       h('aside', {}, parts.reason, parts.transcript));
     filters.start(s);
     parts.axis.start(s);
     parts.fleet.start(s);
-    if (run.replicas.at.length > 1) parts.replicas.start(s);
+    if (parts.replicas.isConnected) parts.replicas.start(s);
+    if (run.podStates) parts.pods.start(s, 'pods');
     regions.forEach((r, i) => r.start(s, i));
     parts.lanes.start(s);
     parts.reason.start(s);
@@ -139,11 +141,12 @@ export class LeewardViewer extends HTMLElement {
 
   /** Steps, playing, zoom, the kind of axis, grouping. @param {Session} s */
   controls(s) {
+    const { run } = s.model;
     const play = button('Play', '▶', () => this.play(), { class: 'play' });
     const time = h('output', { class: 'clock', 'aria-label': 'Time of the cursor' });
     const axis = h('select', { 'aria-label': 'Axis of time', onchange: (/** @type {Event & {target: HTMLSelectElement}} */ e) => s.useAxis(e.target.value === 'clock' ? 'clock' : 'event') }, h('option', { value: 'event' }, 'Time by event'), h('option', { value: 'clock' }, 'Time to scale'));
-    const group = h('select', { 'aria-label': 'Group workloads', onchange: (/** @type {Event & {target: HTMLSelectElement}} */ e) => s.groupBy(/** @type {'none'} */ (e.target.value)) },
-      h('option', { value: 'outcome' }, 'Group by outcome'), h('option', { value: 'namespace' }, 'Group by namespace'), h('option', { value: 'none' }, 'No groups'));
+    const group = h('select', { 'aria-label': `Group ${s.model.loads}`, onchange: (/** @type {Event & {target: HTMLSelectElement}} */ e) => s.groupBy(/** @type {'none'} */ (e.target.value)) },
+      h('option', { value: 'outcome' }, 'Group by outcome'), h('option', { value: 'namespace' }, 'Group by namespace'), run.pods ? ['node', 'zone', 'owner'].map((by) => h('option', { value: by }, `Group pods by ${by}`)) : null, h('option', { value: 'none' }, 'No groups'));
     const write = () => {
       time.textContent = clockText(s.cursor);
       axis.value = s.axis.kind;

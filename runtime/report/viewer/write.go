@@ -88,6 +88,8 @@ type entry struct {
 	Expected  int    `json:"expected"`
 	Workloads int    `json:"workloads"`
 	Clusters  int    `json:"clusters"`
+	Pods      int    `json:"pods"`
+	Nodes     int    `json:"nodes"`
 	End       int    `json:"end"`
 }
 
@@ -115,7 +117,7 @@ func (p *Page) add(r *replay.Run, of *Run) error {
 	}
 	p.index = append(p.index, entry{
 		Name: of.Name, File: of.File, Seed: of.Seed, Profile: of.Profile, Passed: of.Passed, Failed: r.Failures(), Expected: len(of.Expectations),
-		Workloads: len(of.Workloads), Clusters: len(of.Clusters), End: of.End,
+		Workloads: len(of.Workloads), Clusters: len(of.Clusters), Pods: len(of.Pods), Nodes: len(of.Nodes), End: of.End,
 	})
 	return p.block(fmt.Sprintf("run-%d", len(p.index)-1), Document{Format: Format, Version: Version, Runs: []*Run{of}})
 }
