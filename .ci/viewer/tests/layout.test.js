@@ -112,6 +112,13 @@ test('nodes and pods are sections of their own, behind clusters and workloads', 
   assert.deepEqual(ofNodes(1).loads, 'pods');
 });
 
+test('many nodes to which something happened are groups by zone, closed at first', () => {
+  const m = ofNodes(1);
+  const lost = Array.from({ length: largeGroup + 1 }, () => 0);
+  assert.deepEqual(rowsOf(m, { workloads: [], clusters: [...lost, 1], group: 'none', toggled: new Set(), pins: [], filtered: false }).map((r) => [r.key, r.label, r.note]).slice(1),
+    [['s:nodes', 'Nodes', '202'], ['G:calm-nodes-0', 'a', '201'], ['G:calm-nodes', 'unchanged', '1'], ['c1', 'n2', 'b']]);
+});
+
 test('pods are grouped by outcome, owner, and the node and zone that they were on last', () => {
   const m = ofNodes(20);
   const groups = (/** @type {string} */ by) => rowsOfNodes(m, by).filter((r) => r.type === 'group' && r.key[0] === 'P').map((r) => [r.label, r.note]);

@@ -54,34 +54,42 @@ export function rowsOf(m, v) {
   if (m.run.inputs.length) add({ key: 'i', label: 'Inputs' });
   if (m.run.governor.length) addTracks('g', 'Governor', m.run.governor, false);
 
-  places('clusters', 'Clusters', v.clusters.filter((c) => c < m.firstNode));
-  places('nodes', 'Nodes', v.clusters.filter((c) => c >= m.firstNode));
-  loads('workloads', 'Workloads', v.workloads.filter((w) => w < m.firstPod));
-  loads('pods', 'Pods', v.workloads.filter((w) => w >= m.firstPod));
+  places('Clusters', v.clusters.filter((c) => c < m.firstNode));
+  places('Nodes', v.clusters.filter((c) => c >= m.firstNode));
+  loads('Workloads', v.workloads.filter((w) => w < m.firstPod));
+  loads('Pods', v.workloads.filter((w) => w >= m.firstPod));
   return rows;
 
-  /** Clusters, or nodes: those to which nothing happened are a group. @param {string} name @param {string} label @param {number[]} list */
-  function places(name, label, list) {
-    const key = name === 'nodes' ? 'G:calm-nodes' : 'G:calm';
-    const isCalm = new Set(list.filter((c) => m.isCalm(m.run.clusters[c])));
-    section(name, label, list.length, () => {
-      const cluster = (/** @type {number} */ c) => addTracks(`c${c}`, m.run.clusters[c].name, m.run.clusters[c].tracks, false, m.run.clusters[c].region);
-      list.filter((c) => !isCalm.has(c)).forEach(cluster);
-      if (!isCalm.size) return;
-      const open = isOpen(key, isCalm.size <= 2);
-      add({ key, type: 'group', label: 'unchanged', note: String(isCalm.size), depth: 1, opens: true, open, members: [] });
-      if (open) isCalm.forEach(cluster);
-    }, !v.filtered && list.length - isCalm.size <= largeGroup);
+  /** Clusters, or nodes: those to which nothing happened are a group, and many others one for each region or zone. @param {string} label @param {number[]} list */
+  function places(label, list) {
+    const key = label === 'Nodes' ? 'G:calm-nodes' : 'G:calm';
+    const regionOf = (/** @type {number} */ c) => m.run.clusters[c].region ?? '';
+    /** @param {string} key @param {string} label @param {number[]} list @param {boolean} first */
+    const group = (key, label, list, first) => {
+      if (!list.length) return;
+      const open = isOpen(key, first);
+      add({ key, type: 'group', label, note: String(list.length), depth: 1, opens: true, open, members: [] });
+      if (open) list.forEach(cluster);
+    };
+    const cluster = (/** @type {number} */ c) => addTracks(`c${c}`, m.run.clusters[c].name, m.run.clusters[c].tracks, false, regionOf(c));
+    section(label, list.length, () => {
+      const calm = list.filter((c) => m.isCalm(m.run.clusters[c]));
+      const others = list.filter((c) => !m.isCalm(m.run.clusters[c]));
+      if (others.length > largeGroup) [...new Set(others.map(regionOf))].forEach((r, i) => group(`${key}-${i}`, r || '(none)', others.filter((c) => regionOf(c) === r), false));
+      else others.forEach(cluster);
+      group(key, 'unchanged', calm, calm.length <= 2);
+    }, !v.filtered);
   }
 
-  /** Workloads, or pods. @param {string} name @param {string} label @param {number[]} list */
-  function loads(name, label, list) { section(name, label, list.length, () => groups(list, name === 'pods' ? 'P' : 'G'), true); }
+  /** Workloads, or pods. @param {string} label @param {number[]} list */
+  function loads(label, list) { section(label, list.length, () => groups(list, label === 'Pods' ? 'P' : 'G'), true); }
 
-  /** @param {string} name @param {string} label @param {number} count @param {() => void} inside @param {boolean} first */
-  function section(name, label, count, inside, first) {
+  /** @param {string} label @param {number} count @param {() => void} inside @param {boolean} first */
+  function section(label, count, inside, first) {
     if (!count) return;
-    const open = isOpen(`s:${name}`, first);
-    add({ key: `s:${name}`, type: 'section', label, note: String(count), opens: true, open });
+    const key = `s:${label.toLowerCase()}`;
+    const open = isOpen(key, first);
+    add({ key, type: 'section', label, note: String(count), opens: true, open });
     if (open) inside();
   }
 
@@ -285,7 +293,7 @@ export const densities = /** @type {const} */ ([
   { name: 'starting', kinds: ['starting', 'pending'], words: 'starting', pods: 'pending' },
   { name: 'countdown', kinds: ['countdown', 'blocked'], words: 'eviction scheduled or blocked', pods: 'eviction scheduled or blocked' },
   { name: 'evicting', kinds: ['evicting', 'terminating'], words: 'evicting', pods: 'evicting or terminating' },
-  { name: 'unhealthy', kinds: ['unhealthy', 'unschedulable'], words: 'unhealthy or unschedulable', pods: 'not ready or unschedulable' },
+  { name: 'unhealthy', kinds: ['unhealthy', 'unschedulable'], words: 'unhealthy', pods: 'not ready or unschedulable' },
 ]);
 
 /**

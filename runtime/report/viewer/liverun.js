@@ -1,6 +1,7 @@
 // The live picture over time, as a run of docs/viewer-data.md that grows: the same charts and lanes show it. Instants are milliseconds
 // since its beginning, which is when the daemon remembers the fleet from, or when what went on by then began. It keeps what the page was told
 // and no more, within bounds.
+import { looks } from './paint.js';
 
 /** @typedef {import('./model.js').RunData} RunData */
 /** @typedef {import('./model.js').Track} LiveTrack */
@@ -31,7 +32,7 @@ export function beginning(m, now) {
 }
 
 /** Kinds of bars, from what a summary shows last to what it shows first. */
-const liveKinds = ['placed', 'good', 'healthy', 'neutral', 'unknown', 'starting', 'noSchedule', 'noExecute', 'slowed', 'countdown', 'blocked', 'evicting', 'bad', 'unhealthy', 'unschedulable', 'mark', 'warning'];
+const liveKinds = Object.keys(looks);
 
 /** Most bars of a track, rows of figures, texts, clusters, and workloads: of these so many, and no fewer than half of them, are kept. */
 const mostBars = 200;

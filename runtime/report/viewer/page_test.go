@@ -21,6 +21,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/report/timeline"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -92,6 +93,14 @@ func TestAModuleIsSentWithoutItsComments(t *testing.T) {
 		require.NotRegexp(t, `(?m)^[ \t]|@typedef`, lean(name), name)
 		require.Equal(t, strings.Count(read(name), "{\n"), strings.Count(lean(name), "{\n"), "no code of %s is missing", name)
 	}
+}
+
+func TestThePageKnowsEveryKindOfBars(t *testing.T) {
+	var known []timeline.Kind
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+): \{ words: `).FindAllStringSubmatch(read("paint.js"), -1) {
+		known = append(known, timeline.Kind(m[1]))
+	}
+	require.Equal(t, timeline.Kinds(), known, "in the same order")
 }
 
 // nothing is what a page may not do: load, or make markup or code of text.

@@ -5,7 +5,8 @@
 /** @typedef {import('./model.js').Model} PaintModel */
 /** @typedef {import('./layout.js').Layer} PaintLayer */
 
-/** What kinds of bars are called, also of nodes and pods where that differs, and how they are filled: whole, striped or framed. */
+/** What kinds of bars are called, also of nodes and pods where that differs, and how they are filled: whole, striped or framed.
+ * From what a summary of several shows last to what it shows first. */
 export const looks = /** @type {Record<string, {words: string, pods?: string, fill: 'whole' | 'stripes' | 'frame' | 'mark'}>} */ ({
   placed: { words: 'placed', fill: 'whole' },
   running: { words: 'running', fill: 'whole' },
@@ -17,12 +18,12 @@ export const looks = /** @type {Record<string, {words: string, pods?: string, fi
   pending: { words: 'pending', fill: 'stripes' },
   noSchedule: { words: 'taint NoSchedule', fill: 'stripes' },
   noExecute: { words: 'taint NoExecute', fill: 'whole' },
-  slowed: { words: 'evictions slowed or stopped', pods: 'taint waits for the rate of the zone', fill: 'stripes' },
+  slowed: { words: 'evictions slowed or stopped', pods: 'waits for a taint', fill: 'stripes' },
   countdown: { words: 'eviction scheduled', fill: 'frame' },
   blocked: { words: 'eviction blocked', fill: 'stripes' },
-  evicting: { words: 'evicting', pods: 'evicting, or draining', fill: 'whole' },
+  evicting: { words: 'evicting', fill: 'whole' },
   terminating: { words: 'terminating', fill: 'whole' },
-  bad: { words: 'not Ready, or silent', pods: 'not Ready, or kubelet stopped', fill: 'whole' },
+  bad: { words: 'not Ready, or silent', fill: 'whole' },
   unhealthy: { words: 'copy unhealthy or unavailable', pods: 'not ready, or failed', fill: 'whole' },
   unschedulable: { words: 'unschedulable', fill: 'stripes' },
   mark: { words: 'decision or change', fill: 'mark' },
@@ -32,8 +33,8 @@ export const looks = /** @type {Record<string, {words: string, pods?: string, fi
 /** What a kind is called on a page of clusters, of nodes, or of both. @param {string} kind @param {PaintModel} [m] */
 export function lookWords(kind, m) {
   const { words, pods = words } = looks[kind];
-  const ofNodes = m && m.run.clusters.length > m.firstNode;
-  return !ofNodes || pods === words ? words : m.firstNode ? `${words}; ${pods}` : pods;
+  if (!m?.run.nodes) return words;
+  return !m.firstNode ? pods : words.includes(pods) ? words : `${words}; ${pods}`;
 }
 
 /** The colours of the page as it is now. @param {Element} element */
@@ -127,6 +128,8 @@ export function paintMark(ctx, p, kind, x, y) {
 export function paintLayers(ctx, p, m, layers, at, box, isSelected) {
   /** @type {[string, number, number][]} */
   const marks = [];
+  /** @type {[number, number, number, number, number[]][]} */
+  const boxes = [];
   /** @type {[number, number, number, number] | null} */
   let frame = null;
   for (const l of layers) {
@@ -149,9 +152,18 @@ export function paintLayers(ctx, p, m, layers, at, box, isSelected) {
       paintBox(ctx, p, kind, x, y, w, height);
       painted = w < 2 ? x + 1 : x;
       if (isSelected(l, bar)) frame = [x, y, w, height];
-      if (box.words && height >= 12 && w > 46) paintWords(ctx, p, m.text(bar[3]), x, y, w, height, looks[kind]?.fill === 'whole');
+      boxes.push([x, x + w, y, height, bar]);
     }
   }
+  if (box.words) boxes.forEach(([x, end, y, height, bar], i) => {
+    if (height < 12 || end - x < 46) return;
+    for (const [from, to, top] of boxes.slice(i + 1)) { // words begin beside what is in front
+      if (top >= y + height || to <= x || from >= end) continue;
+      if (from <= x) x = to;
+      else end = from;
+    }
+    paintWords(ctx, p, m.text(bar[3]), x, y, end - x, height, looks[m.kind(bar)]?.fill === 'whole');
+  });
   for (const [kind, x, y] of marks) paintMark(ctx, p, looks[kind]?.fill === 'mark' ? kind : 'mark', x, y);
   if (frame) {
     ctx.strokeStyle = p.ink;

@@ -255,15 +255,14 @@ export class LeewardFilters extends HTMLElement {
     };
     const same = (/** @type {string[]} */ list) => /** @type {[string, string][]} */ (list.map((v) => [v, v]));
     const had = new Set(m.run.workloads.map((w) => w.outcome));
-    const all = { namespace: 'All namespaces', cluster: `All ${m.places}`, region: m.firstNode ? 'All regions' : 'All zones' };
-    const states = [...(m.firstPod || !m.run.workloads.length ? ['placed', 'starting'] : []), ...(m.run.workloads.length > m.firstPod ? ['pending', 'running', 'terminating'] : []), 'healthy', 'unhealthy', 'countdown', 'blocked', 'evicting', 'unschedulable'];
+    const states = [...(m.firstPod || !m.run.pods ? ['placed', 'starting'] : []), ...(m.run.pods ? ['pending', 'running', 'terminating'] : []), 'healthy', 'unhealthy', 'countdown', 'blocked', 'evicting', 'unschedulable'];
     this.count = h('span', { class: 'soft small count', 'aria-live': 'polite' });
     this.clear = button('Clear search and filters', 'Clear', () => {
       search.value = '';
       s.unfilter();
       search.focus();
     });
-    fill(this, search, select('namespace', all.namespace, same(m.namespaces.filter(Boolean))), select('cluster', all.cluster, same(m.run.clusters.map((c) => c.name))), select('region', all.region, same(m.regions)),
+    fill(this, search, select('namespace', 'All namespaces', same(m.namespaces.filter(Boolean))), select('cluster', `All ${m.places}`, same(m.run.clusters.map((c) => c.name))), select('region', m.firstNode ? 'All regions' : 'All zones', same(m.regions)),
       select('state', 'Any state now', states.map((k) => [k, lookWords(k, m)])), select('outcome', 'All outcomes', same(outcomes.filter((o) => had.has(o)))), this.clear, this.count);
     this.search = search;
     s.subscribe((changes) => { if (changes.has('rows')) this.write(); });
@@ -276,9 +275,6 @@ export class LeewardFilters extends HTMLElement {
     for (const [name, element] of Object.entries(this.selects)) element.value = s.filter[/** @type {'state'} */ (name)];
     if (this.search && this.search.value !== s.filter.query) this.search.value = s.filter.query;
     this.clear.disabled = !isFiltered(s.filter);
-    const { firstPod, run } = s.model;
-    const pods = s.workloads.filter((w) => w >= firstPod).length;
-    const count = (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ words) => `${numberText(n)} of ${numberText(all)} ${words}`;
-    this.count.textContent = [firstPod || !run.pods ? count(s.workloads.length - pods, firstPod, 'workloads') : '', run.pods ? count(pods, run.workloads.length - firstPod, 'pods') : ''].filter(Boolean).join(', ');
+    this.count.textContent = `${numberText(s.workloads.length)} of ${numberText(s.model.run.workloads.length)} ${s.model.loads}`;
   }
 }

@@ -112,7 +112,8 @@ export class LeewardViewer extends HTMLElement {
     const notes = [run.error && `The run ended early: ${run.error}`, ...Object.entries(run.omitted).map(([of, n]) => n && `${numberText(n)} ${of} are omitted`)].filter(Boolean);
     const filters = make('leeward-filters', LeewardFilters);
     const parts = { axis: make('leeward-axis', LeewardAxis), fleet: make('leeward-fleet', LeewardFleet), replicas: make('leeward-replicas', LeewardReplicas), pods: make('leeward-replicas', LeewardReplicas), lanes: make('leeward-lanes', LeewardLanes), reason: make('leeward-reason', LeewardReason), transcript: make('leeward-transcript', LeewardTranscript) };
-    const regions = run.replicas.placed.some(Boolean) ? run.regions.map(() => make('leeward-region', LeewardRegion)) : [];
+    const placed = run.replicas.placed.some(Boolean);
+    const regions = placed ? run.regions.map(() => make('leeward-region', LeewardRegion)) : [];
     this.filters = filters;
     fill(this,
       h('header', { class: 'top' },
@@ -121,7 +122,7 @@ export class LeewardViewer extends HTMLElement {
         run.description ? h('p', { class: 'description soft' }, run.description) : null, notes.map((n) => h('p', { class: 'failed' }, n))),
       h('section', { class: 'bar', 'aria-label': 'Search and time' }, filters, this.controls(s)),
       h('main', {},
-        h('div', { class: 'charts' }, parts.axis, parts.fleet, run.replicas.placed.some(Boolean) || !run.podStates && run.replicas.at.length > 1 ? parts.replicas : null, run.podStates ? parts.pods : null,
+        h('div', { class: 'charts' }, parts.axis, parts.fleet, run.replicas.at.length > 1 && (placed || !run.pods) ? parts.replicas : null, run.pods ? parts.pods : null,
           regions.length ? h('details', { class: 'regions', open: regions.length <= 4 && innerHeight >= 860 }, h('summary', {}, 'Capacity by region'), h('div', { class: 'regionlist' }, regions)) : null),
         parts.lanes, h('div', { class: 'legend' }, legend(kindsOf(s.model), s.model))),
       h('aside', {}, parts.reason, parts.transcript));
@@ -129,7 +130,7 @@ export class LeewardViewer extends HTMLElement {
     parts.axis.start(s);
     parts.fleet.start(s);
     if (parts.replicas.isConnected) parts.replicas.start(s);
-    if (run.podStates) parts.pods.start(s, 'pods');
+    if (run.pods) parts.pods.start(s, 'pods');
     regions.forEach((r, i) => r.start(s, i));
     parts.lanes.start(s);
     parts.reason.start(s);
