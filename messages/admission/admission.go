@@ -48,12 +48,12 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 }
 
 // Validate returns everything for which an object that went through Default would be refused. old is
-// the object it replaces, nil for a new one; what replaces another keeps its status, and a new one may bring it along. Fields are
-// named as in "spec.taints[0].effect".
+// the object it replaces, nil for a new one; what replaces another keeps its status, but for a node in a scenario, and a new one may bring it along.
+// Fields are named as in "spec.taints[0].effect".
 func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
 	spec := field.NewPath("spec")
 	var status field.ErrorList
-	if old == nil {
+	if _, is := o.(*corev1.Node); is || old == nil {
 		status = ValidateStatus(o)
 	}
 	return slices.Concat(
@@ -95,7 +95,7 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
-		return append(validateNodeTaints(o.Spec.Taints), validateNodeAmounts(&o.Status)...)
+		return validateNodeTaints(o.Spec.Taints)
 	case *coordinationv1.Lease:
 		return validateLease(&o.Spec, spec)
 	case *policyv1.PodDisruptionBudget:

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,18 +91,60 @@ func validatePodNumber(value string, at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// validatePodChange wants every toleration that a pod had to be there still; only its tolerationSeconds may be others. More may be added.
-func validatePodChange(p, old *corev1.Pod, spec *field.Path) field.ErrorList {
+// validatePodChange wants every toleration that a pod had to be there still; only its tolerationSeconds may be others. More may be added. Of
+// what else it says, only what podSpecMayChange allows may be another; what it does not say is as it was.
+func validatePodChange(p, old *corev1.Pod, spec *field.Path) (errs field.ErrorList) {
 	for _, had := range old.Spec.Tolerations {
 		still := func(t corev1.Toleration) bool {
 			t.TolerationSeconds = had.TolerationSeconds
 			return equality.Semantic.DeepEqual(t, had)
 		}
 		if !slices.ContainsFunc(p.Spec.Tolerations, still) {
-			return field.ErrorList{field.Forbidden(spec.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds")}
+			errs = append(errs, field.Forbidden(spec.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds"))
+			break
 		}
 	}
-	return nil
+	next, before := podSpecMayChange(&p.Spec, &old.Spec), reflect.ValueOf(&old.Spec).Elem()
+	for i := range next.NumField() {
+		if f := next.Field(i); !f.IsZero() && !equality.Semantic.DeepEqual(f.Interface(), before.Field(i).Interface()) {
+			name, _, _ := strings.Cut(next.Type().Field(i).Tag.Get("json"), ",")
+			errs = append(errs, field.Forbidden(spec.Child(name), "may not change: of the spec of a pod, only tolerations, activeDeadlineSeconds, schedulingGates and images may"))
+		}
+	}
+	return errs
+}
+
+// podSpecMayChange is the spec of a pod without what may be another than before. A node may be given to a pod that has none: by a scheduler, for
+// there is no pods/binding.
+func podSpecMayChange(p, old *corev1.PodSpec) reflect.Value {
+	c := p.DeepCopy()
+	c.Tolerations, c.ActiveDeadlineSeconds, c.SchedulingGates = nil, nil, nil
+	if old.NodeName == "" {
+		c.NodeName = ""
+	}
+	for _, all := range [][2][]corev1.Container{{c.Containers, old.Containers}, {c.InitContainers, old.InitContainers}} {
+		for i := range min(len(all[0]), len(all[1])) {
+			all[0][i].Image = all[1][i].Image
+		}
+	}
+	return reflect.ValueOf(c).Elem()
+}
+
+// KeepPod gives a pod that replaces another what its writer left out of its spec, but for the tolerations and schedulingGates: nothing else can be taken
+// off a pod.
+func KeepPod(o, old any) {
+	p, is := o.(*corev1.Pod)
+	before, was := old.(*corev1.Pod)
+	if !is || !was {
+		return
+	}
+	kept := podSpecMayChange(&before.Spec, &corev1.PodSpec{NodeName: before.Spec.NodeName})
+	next := reflect.ValueOf(&p.Spec).Elem()
+	for i := range next.NumField() {
+		if f := next.Field(i); f.IsZero() {
+			f.Set(kept.Field(i))
+		}
+	}
 }
 
 // usesNumeric reports whether a pod has an operator Lt or Gt already: then an update may keep it while the gate is off.

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -52,6 +53,53 @@ func TestTolerationsOfAPodAreAppendOnly(t *testing.T) {
 			require.Equal(t, c.want, findings(pod(t, "tolerations: ["+c.next+"]"), pod(t, "tolerations: ["+c.old+"]"), karmada()))
 		})
 	}
+}
+
+func TestOfAPodThatExistsLittleMayChange(t *testing.T) {
+	const change = ": Forbidden: may not change: of the spec of a pod, only tolerations, activeDeadlineSeconds, schedulingGates and images may"
+	const had = "nodeName: n1, priority: 5, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]"
+	for name, c := range map[string]struct{ old, next, want string }{
+		"as it was, its request in another unit": {had, "nodeName: n1, priority: 5, containers: [{name: c, image: i, resources: {requests: {cpu: 1000m}}}]", ""},
+		"what is left out":                       {had, "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]", ""},
+		"another image":                          {had, "containers: [{name: c, image: j, resources: {requests: {cpu: 1}}}]", ""},
+		"a deadline":                             {had, "activeDeadlineSeconds: 7, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]", ""},
+		"gates that are gone":                    {"schedulingGates: [{name: a}, {name: b}]", "schedulingGates: [{name: b}]", ""},
+		"a node, where there was none":           {"containers: [{name: c}]", "nodeName: n1, containers: [{name: c}]", ""},
+		"another node":                           {had, "nodeName: n2, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]", "spec.nodeName" + change},
+		"another request":                        {had, "containers: [{name: c, image: i, resources: {requests: {cpu: 2}}}]", "spec.containers" + change},
+		"one more container":                     {had, "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}, {name: d}]", "spec.containers" + change},
+		"two more fields":                        {had, had + ", nodeSelector: {a: b}, terminationGracePeriodSeconds: -3", "spec.terminationGracePeriodSeconds" + change + "\nspec.nodeSelector" + change},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, next := pod(t, c.old), pod(t, c.next)
+			require.Equal(t, c.want, findings(next, old, karmada()))
+			admission.KeepPod(next, old)
+			require.Equal(t, c.want, findings(next, old, karmada()))
+			if c.want == "" {
+				require.Equal(t, cmp.Or(old.Spec.NodeName, next.Spec.NodeName), next.Spec.NodeName)
+				require.Equal(t, old.Spec.Priority, next.Spec.Priority)
+			}
+		})
+	}
+}
+
+func TestANodeHasNoNegativeAmounts(t *testing.T) {
+	n := read(t, "Node\nstatus: {allocatable: {cpu: -1}, capacity: {memory: 1Gi}}\n")
+	const want = `status.allocatable[cpu]: Invalid value: "-1": must be 0 or more`
+	require.Equal(t, want, findings(n, nil, karmada()))
+	require.Equal(t, want, findings(n, n, karmada()))
+	require.EqualError(t, admission.ValidateStatus(n).ToAggregate(), want)
+}
+
+func TestAPodThatIsServedHasContainers(t *testing.T) {
+	want := func(spec, want string) {
+		t.Helper()
+		require.EqualError(t, admission.ValidateForMember(pod(t, spec), nil).ToAggregate(), want)
+	}
+	want("", "spec.containers: Required value: at least one container")
+	want("containers: [{name: c, image: i}, {name: c, image: i}]", `spec.containers[1].name: Duplicate value: "c"`)
+	want("restartPolicy: Sometimes, containers: [{name: c, image: i}]", `spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"`)
+	require.Empty(t, admission.ValidateForMember(pod(t, "restartPolicy: Never, containers: [{name: c, image: i}]"), nil))
 }
 
 func TestTheLineOfANodesTaintIsFound(t *testing.T) {

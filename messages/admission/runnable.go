@@ -56,9 +56,11 @@ func incomplete(o api.Object) field.ErrorList {
 	return errs
 }
 
-// incompleteTemplate is incomplete of what runs nothing.
+// incompleteTemplate is incomplete of what has no template of pods.
 func incompleteTemplate(o api.Object, spec *field.Path) field.ErrorList {
 	switch o := o.(type) {
+	case *corev1.Pod:
+		return append(requireContainers(&o.Spec, spec), oneOf(o.Spec.RestartPolicy, podRestarts, spec.Child("restartPolicy"))...)
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		return requireAutoscaler(&o.Spec, spec)
 	case *networkingv1.Ingress:
@@ -104,6 +106,8 @@ func requireContainers(pod *corev1.PodSpec, at *field.Path) (errs field.ErrorLis
 	}
 	return errs
 }
+
+var podRestarts = []corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}
 
 // restarts are how the pods of a kind may be restarted, as far as they say; nil: as they want.
 func restarts(o api.Object) []corev1.RestartPolicy {

@@ -44,7 +44,7 @@ func ValidateStatus(o api.Object) field.ErrorList {
 	case *api.ClusterResourceBinding:
 		return append(validateBindingStatus(&o.Status, at), bounded(&o.Status, at)...)
 	case *corev1.Node:
-		return append(atMostItems(maxConditions, len(o.Status.Conditions), at.Child("conditions")), bounded(&o.Status, at)...)
+		return slices.Concat(validateNodeAmounts(&o.Status), atMostItems(maxConditions, len(o.Status.Conditions), at.Child("conditions")), bounded(&o.Status, at))
 	case *corev1.Pod:
 		return append(atMostItems(maxConditions, len(o.Status.Conditions), at.Child("conditions")), bounded(&o.Status, at)...)
 	case *policyv1.PodDisruptionBudget:

@@ -13,6 +13,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
@@ -82,6 +83,28 @@ func TestANodeKeepsWhatItsKubeletReportsAndItsTaintsAreValidated(t *testing.T) {
 	n, err = nodes.Update(t.Context(), n, metav1.UpdateOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "v1.37.0", n.Status.NodeInfo.KubeletVersion, "the status has its own path")
+}
+
+func TestAPodStaysOnItsNodeWhateverAClientWrites(t *testing.T) {
+	_, client := withNodes(t)
+	pods := client.CoreV1().Pods("default")
+	_, err := pods.Create(t.Context(), podOn("p", "n1"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	patch := func(kind types.PatchType, text string) (*corev1.Pod, error) {
+		return pods.Patch(t.Context(), "p", kind, []byte(text), metav1.PatchOptions{})
+	}
+	_, err = patch(types.MergePatchType, `{"spec": {"nodeName": "n2"}}`)
+	require.True(t, apierrors.IsInvalid(err))
+	require.ErrorContains(t, err, "spec.nodeName: Forbidden")
+	p, err := patch(types.JSONPatchType, `[{"op": "remove", "path": "/spec/nodeName"}]`)
+	require.NoError(t, err)
+	require.Equal(t, "n1", p.Spec.NodeName)
+
+	nodes := client.CoreV1().Nodes()
+	_, err = nodes.Create(t.Context(), nodeNamed("n1"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	_, err = nodes.Patch(t.Context(), "n1", types.MergePatchType, []byte(`{"status": {"capacity": {"cpu": "-1"}}}`), metav1.PatchOptions{}, "status")
+	require.ErrorContains(t, err, `status.capacity[cpu]: Invalid value: "-1"`)
 }
 
 func TestAPodIsDeletedGracefullyWhereAKubeletMustEndIt(t *testing.T) {

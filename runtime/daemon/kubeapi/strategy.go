@@ -85,6 +85,7 @@ func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 		c.Locate(nil)
 	}
 	admission.KeepTimes(updated, old.(api.Object))
+	admission.KeepPod(updated, old)
 	admission.Default(updated, s.settings(), s.now())
 	noteTainter(ctx, updated, old.(api.Object), s.now())
 	s.count(updated, old.(api.Object))
@@ -99,11 +100,7 @@ func (s strategy) count(updated, old api.Object) {
 
 func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
 	created := o.(api.Object)
-	problems := slices.Concat(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil), validateScripts(created))
-	if s.Resource == catalog.Nodes { // it brings its status
-		problems = append(problems, admission.ValidateStatus(created)...)
-	}
-	return problems
+	return slices.Concat(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil), validateScripts(created))
 }
 
 func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
