@@ -45,6 +45,9 @@ func (n *nodeFlags) add(f *pflag.FlagSet) {
 
 // read completes the options.
 func (n *nodeFlags) read() error {
+	if n.options.Timeout < 0 {
+		return fmt.Errorf("--timeout is %s: want zero or more", n.options.Timeout)
+	}
 	if n.grace >= 0 {
 		n.options.GracePeriodSeconds = &n.grace
 	}

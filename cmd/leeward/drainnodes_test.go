@@ -56,7 +56,7 @@ func TestADryRunOfADrainSaysWhatABudgetWouldBlock(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "node/n3 cordoned (dry run)\nevicting pod shop/bare (dry run)\nevicting pod shop/web-1 (dry run)\nnode/n3 drained (dry run)\n")
 	require.Regexp(t, `shop +bare +n3 +0s +drain of node n3`, stdout)
-	require.Regexp(t, `shop +web-1 +<none> +blocked +Cannot evict pod as it would violate the pod's disruption budget. The disruption budget b needs 1 healthy pods and has 1 currently`, stdout)
+	require.Regexp(t, `shop +web-1 +n3 +blocked +Cannot evict pod as it would violate the pod's disruption budget. The disruption budget b needs 1 healthy pods and has 1 currently`, stdout)
 	require.Empty(t, s.Requests())
 	s.Forbid("/apis/policy/v1/poddisruptionbudgets")
 	for _, preview := range []string{"drain nodes n3 --ignore-daemonsets --force", "taint nodes n3 gone:NoExecute"} {
@@ -71,7 +71,11 @@ func TestADrainIsGivenUpAfterItsTimeout(t *testing.T) {
 	s := drainable(t)
 	s.Put("/api/v1/namespaces/shop/pods/web-1", `{"metadata": {"name": "web-1", "namespace": "shop", "uid": "web-1", "labels": {"app": "web"}, "annotations": {"test/refused": "yes"},
 		"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "controller": true}]}, "spec": {"nodeName": "n3"}}`)
-	code, stdout, stderr := at(t, s, "drain nodes n3 --pod-selector app=web --timeout 1ns")
+	code, stdout, stderr := at(t, s, "drain nodes n3 --pod-selector app=web --timeout=-1s")
+	require.Equal(t, exitInvalid, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "--timeout is -1s: want zero or more")
+	code, stdout, stderr = at(t, s, "drain nodes n3 --pod-selector app=web --timeout 1ns")
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, stdout, "evicting pod shop/web-1\n")
 	require.Contains(t, stderr, `error when evicting pods/"web-1" -n "shop": global timeout reached: 1ns`)

@@ -378,3 +378,27 @@ preview: 1 pod would be evicted within 1h0m0s, 1 bound elsewhere, 0 pending at t
 		require.NotContains(t, request, "PATCH")
 	}
 }
+
+// A daemon stores the Deployments that policies propagate, and makes no pods of them.
+func TestADryRunAtAFleetMakesNoPodsOfWhatIsPropagated(t *testing.T) {
+	s := clienttest.New(t, nil)
+	for _, n := range []string{"n3", "n4"} {
+		s.Put("/api/v1/nodes/"+n, fmt.Sprintf(`{"metadata": {"name": %q}, "status": {"allocatable": {"pods": "1"}, "conditions": [{"type": "Ready", "status": "True"}]}}`, n))
+	}
+	put := func(plural, name, owner string) {
+		s.Put("/apis/apps/v1/namespaces/shop/"+plural+"/"+name, fmt.Sprintf(`{"metadata": {"name": %q, "namespace": "shop", "ownerReferences": [%s]}, "spec": {"replicas": 1,
+			"selector": {"matchLabels": {"app": %q}}, "template": {"metadata": {"labels": {"app": %q}}, "spec": {"containers": [{"name": "c"}]}}}}`, name, owner, name, name))
+	}
+	put("deployments", "propagated", "")
+	put("deployments", "web", "")
+	put("replicasets", "web", `{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": true}`)
+	s.Put("/api/v1/namespaces/shop/pods/web-x", `{"metadata": {"name": "web-x", "namespace": "shop", "labels": {"app": "web"},
+		"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "controller": true}]},
+		"spec": {"nodeName": "n3", "containers": [{"name": "c"}]}, "status": {"phase": "Running"}}`)
+	for resource, want := range map[string]string{"clusters": "1 bound elsewhere, 0 pending", "others": "0 bound elsewhere, 1 pending"} {
+		s.Put("/apis/cluster.karmada.io/v1alpha1", fmt.Sprintf(`{"kind": "APIResourceList", "resources": [{"name": %q}]}`, resource))
+		code, stdout, stderr := at(t, s, "taint nodes n3 maintenance:NoExecute --dry-run=client")
+		require.Equal(t, exitHeld, code, stderr)
+		require.Contains(t, stdout, "preview: 1 pod would be evicted within 1h0m0s, "+want)
+	}
+}

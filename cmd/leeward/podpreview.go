@@ -11,12 +11,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/lists"
+	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/rehearsal"
@@ -70,7 +74,36 @@ func clusterObjects(ctx context.Context, from source, warnings io.Writer) (objec
 			return nil, fmt.Errorf("the cluster has more than %d nodes, pods and workloads", podPreviewLimit)
 		}
 	}
+	if server, is := from.(*client.Client); is {
+		if fleet, err := server.Serves(ctx, catalog.Clusters); err != nil {
+			return nil, fmt.Errorf("ask for %s: %w", catalog.Clusters.Plural, err)
+		} else if fleet {
+			objects = withPods(objects)
+		}
+	}
 	return objects, nil
+}
+
+// withPods leaves out the workloads that control no pod: at an API server that has a fleet of clusters, too, they are what is propagated to
+// these, and nothing makes pods of them there.
+func withPods(objects []api.Object) []api.Object {
+	control := map[api.Key]bool{}
+	note := func(o api.Object) {
+		if by := metav1.GetControllerOf(o); by != nil {
+			control[api.Key{APIVersion: by.APIVersion, Kind: by.Kind, Namespace: o.GetNamespace(), Name: by.Name}] = true
+		}
+	}
+	for _, o := range objects {
+		if _, is := o.(*corev1.Pod); is {
+			note(o)
+		}
+	}
+	for _, o := range objects {
+		if _, is := o.(*appsv1.ReplicaSet); is && control[api.KeyOf(o)] {
+			note(o)
+		}
+	}
+	return slices.DeleteFunc(objects, func(o api.Object) bool { return api.WorkloadOf(o).Template != nil && !control[api.KeyOf(o)] })
 }
 
 func workloads(kind string) *catalog.Resource {
@@ -93,7 +126,7 @@ func printPodMoves(w io.Writer, moves *rehearsal.PodMoves) error {
 	}
 	for _, pod := range slices.Sorted(maps.Keys(moves.Blocked)) {
 		namespace, name := pod.Split()
-		row(table, namespace, name, "<none>", "blocked", moves.Blocked[pod])
+		row(table, namespace, name, string(moves.Blocked[pod].Node), "blocked", moves.Blocked[pod].Why)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -130,7 +130,7 @@ func podSpecMayChange(p, old *corev1.PodSpec) reflect.Value {
 	return reflect.ValueOf(c).Elem()
 }
 
-// KeepPod gives a pod that replaces another what its writer left out of its spec, but for the tolerations and schedulingGates: nothing else can be taken
+// KeepPod gives a pod that replaces another what its writer omitted of its spec, but for the tolerations and schedulingGates: nothing else can be taken
 // off a pod.
 func KeepPod(o, old any) {
 	p, is := o.(*corev1.Pod)

@@ -60,7 +60,7 @@ func TestOfAPodThatExistsLittleMayChange(t *testing.T) {
 	const had = "nodeName: n1, priority: 5, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]"
 	for name, c := range map[string]struct{ old, next, want string }{
 		"as it was, its request in another unit": {had, "nodeName: n1, priority: 5, containers: [{name: c, image: i, resources: {requests: {cpu: 1000m}}}]", ""},
-		"what is left out":                       {had, "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]", ""},
+		"what is omitted":                        {had, "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]", ""},
 		"another image":                          {had, "containers: [{name: c, image: j, resources: {requests: {cpu: 1}}}]", ""},
 		"a deadline":                             {had, "activeDeadlineSeconds: 7, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]", ""},
 		"gates that are gone":                    {"schedulingGates: [{name: a}, {name: b}]", "schedulingGates: [{name: b}]", ""},

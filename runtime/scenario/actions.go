@@ -9,8 +9,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -189,6 +191,13 @@ func (c *call) wholeSeconds(d *duration, field string) time.Duration {
 func (c *call) label(s *labelStep) Action {
 	if len(s.Labels) == 0 {
 		c.bad(c.path+".labels", "names no label")
+	}
+	set := map[string]string{}
+	for key, value := range s.Labels {
+		set[key] = ptr.Deref(value, "")
+	}
+	for _, e := range metav1validation.ValidateLabels(set, nil) {
+		c.bad(c.path+".labels", "%s", e.ErrorBody())
 	}
 	return &Label{Target: c.target(s.Cluster, s.Node), Labels: s.Labels}
 }

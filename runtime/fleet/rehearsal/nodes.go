@@ -39,8 +39,8 @@ type PodMoves struct {
 	Replaced map[messages.NodeName]int
 	// Pending are the pods that no node would take at the end, each with the scheduler's explanation.
 	Pending map[messages.PodName]string
-	// Blocked are the pods that a drain could not evict until the end, each with what their budgets say.
-	Blocked map[messages.PodName]string
+	// Blocked are the pods that a drain could not evict until the end, each with its node and what their budgets say.
+	Blocked map[messages.PodName]PodMove
 }
 
 // Nodes plays changes of nodes on a copy of one cluster: its nodes, its pods and what keeps them up. Kubelets are simulated. It looks
@@ -56,7 +56,7 @@ func Drains(ctx context.Context, f Fleet, o *messages.DrainOptions, nodes ...mes
 
 // playNodes plays what is done to a copy of a cluster, each act in turn.
 func playNodes[T any](ctx context.Context, f Fleet, acts []T, do func(*nodetier.Tier, T) error) (*PodMoves, error) {
-	moves := &PodMoves{Replaced: map[messages.NodeName]int{}, Pending: map[messages.PodName]string{}, Blocked: map[messages.PodName]string{}}
+	moves := &PodMoves{Replaced: map[messages.NodeName]int{}, Pending: map[messages.PodName]string{}, Blocked: map[messages.PodName]PodMove{}}
 	begun := false
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Order: kernel.FIFO, Nodes: true, Hear: func(at time.Time, fact messages.Fact) {
 		moves.hear(at.Sub(f.Now), fact, begun)
@@ -115,7 +115,7 @@ func (m *PodMoves) hear(after time.Duration, f messages.Fact, begun bool) {
 		delete(m.Pending, f.Pod)
 		delete(m.Blocked, f.Pod)
 	case *messages.PodEvictionBlocked:
-		m.Blocked[f.Pod] = f.Error + " " + f.Detail
+		m.Blocked[f.Pod] = PodMove{Pod: f.Pod, Node: f.Node, Why: f.Error + " " + f.Detail}
 	case *messages.PodDeletionRequested:
 		delete(m.Blocked, f.Pod)
 		if begun && strings.HasPrefix(f.Cause, "drain of ") {
