@@ -15,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,7 +54,7 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
 	spec := field.NewPath("spec")
 	var status field.ErrorList
-	if _, is := o.(*corev1.Node); is || old == nil {
+	if n, is := o.(*corev1.Node); old == nil || is && !equality.Semantic.DeepEqual(&n.Status, &old.(*corev1.Node).Status) {
 		status = ValidateStatus(o)
 	}
 	return slices.Concat(
