@@ -138,6 +138,12 @@ func TestAWorkThatIsSuspendedIsNotApplied(t *testing.T) {
 		return c != nil && c.Status == metav1.ConditionFalse && c.ObservedGeneration == w.Generation
 	})
 	require.Equal(t, "1", p.member.get(configMaps, "shop", "settings").Object["data"].(map[string]any)["key"])
+	p.member.delete(configMaps, "shop", "settings")
+	awaitAt(p.hub, catalog.Works, agentWorks, "web", func(w *api.Work) bool { // it is not applied again, and that it is gone is reported
+		return len(w.Status.ManifestStatuses) == 1 && w.Status.ManifestStatuses[0].Health == api.Unhealthy
+	})
+	_, err := p.member.in(configMaps, "shop").Get(t.Context(), "settings", metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "%v", err)
 	p.hub.patch(catalog.Works, agentWorks, "web", `{"spec":{"suspendDispatching":false}}`)
 	p.awaitApplied("web")
 	require.Equal(t, "2", p.member.get(configMaps, "shop", "settings").Object["data"].(map[string]any)["key"])

@@ -53,9 +53,6 @@ func (t *term) reconcile(ctx context.Context, name string) error {
 	if w.DeletionTimestamp != nil {
 		return t.remove(ctx, w)
 	}
-	if w.Spec.SuspendDispatching != nil && *w.Spec.SuspendDispatching {
-		return t.report(ctx, w, nil, nil)
-	}
 	manifests, err := manifestsOf(w)
 	if err != nil {
 		t.metrics.refused.Inc()
@@ -65,7 +62,9 @@ func (t *term) reconcile(ctx context.Context, name string) error {
 	if pending {
 		return errPending
 	}
-	all = append(all, t.prune(ctx, w, manifests)...)
+	if !suspended(w) {
+		all = append(all, t.prune(ctx, w, manifests)...)
+	}
 	return errors.Join(t.report(ctx, w, all, nil), errors.Join(lists.Of(all, func(one copied) error { return one.err })...))
 }
 
@@ -144,6 +143,12 @@ func (t *term) applyOne(ctx context.Context, w *api.Work, o *unstructured.Unstru
 	live, err := t.live(ctx, mapping, id, w)
 	if err != nil {
 		return err
+	}
+	if suspended(w) {
+		if live != nil && workOf(live, w.Namespace) == w.Name {
+			c.live = live
+		}
+		return nil
 	}
 	if err := mayTake(o, live, w); err != nil {
 		return err

@@ -56,18 +56,15 @@ type copied struct {
 // says in conditions remains.
 func reportOf(w *api.Work, all []copied, err error, now time.Time) api.WorkStatus {
 	s := api.WorkStatus{Conditions: slices.Clone(w.Status.Conditions)}
-	suspended := w.Spec.SuspendDispatching != nil && *w.Spec.SuspendDispatching
 	switch dispatching := meta.FindStatusCondition(s.Conditions, conditionDispatching); {
-	case suspended:
+	case suspended(w):
 		setCondition(&s, w, now, conditionDispatching, metav1.ConditionFalse, "SuspendDispatching", "Work dispatching is in a suspended state.")
 	case dispatching != nil:
 		setCondition(&s, w, now, conditionDispatching, metav1.ConditionTrue, "Dispatching", "Work is being dispatched to the member.")
 	}
-	if suspended {
-		s.ManifestStatuses = w.Status.ManifestStatuses
-		return s
-	}
-	if problem := problemOf(all, err); problem != "" {
+	if suspended(w) {
+		all = remembered(w, all)
+	} else if problem := problemOf(all, err); problem != "" {
 		setCondition(&s, w, now, api.ConditionApplied, metav1.ConditionFalse, "AppliedFailed", problem)
 	} else {
 		setCondition(&s, w, now, api.ConditionApplied, metav1.ConditionTrue, "AppliedSuccessful", "Manifest has been successfully applied")
@@ -87,6 +84,32 @@ func reportOf(w *api.Work, all []copied, err error, now time.Time) api.WorkStatu
 		s.ManifestStatuses = append(s.ManifestStatuses, m)
 	}
 	return s
+}
+
+// suspended reports whether a Work is neither applied nor repaired. How its copy is, is reported nevertheless. Source: Karmada, which reflects statuses meanwhile.
+func suspended(w *api.Work) bool {
+	return w.Spec.SuspendDispatching != nil && *w.Spec.SuspendDispatching
+}
+
+// remembered are the objects of a suspended Work that the member has, and, without a status, those that it had and that may have to be
+// pruned later. What was never applied is not among them.
+func remembered(w *api.Work, all []copied) (known []copied) {
+	had := map[api.ResourceIdentifier]bool{}
+	for i := range w.Status.ManifestStatuses {
+		had[w.Status.ManifestStatuses[i].Identifier] = true
+	}
+	for _, c := range all {
+		if c.live != nil || had[c.identifier] {
+			known = append(known, c)
+			delete(had, c.identifier)
+		}
+	}
+	for i := range w.Status.ManifestStatuses {
+		if id := w.Status.ManifestStatuses[i].Identifier; had[id] {
+			known = append(known, copied{identifier: id})
+		}
+	}
+	return known
 }
 
 func setCondition(s *api.WorkStatus, w *api.Work, now time.Time, kind string, is metav1.ConditionStatus, reason, message string) {

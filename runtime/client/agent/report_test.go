@@ -40,7 +40,9 @@ func TestAReportSaysWhatCameOfEachManifest(t *testing.T) {
 	w := workWith()
 	w.Status.Conditions = []metav1.Condition{{Type: "Theirs", Status: metav1.ConditionTrue}}
 	web := object(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 2}, status: {observedGeneration: 1, updatedReplicas: 2, availableReplicas: 1}}")
-	s := reportOf(w, []copied{{live: web, unschedulable: 1}, {}, {err: errRefused}}, nil, now)
+	s := reportOf(w, []copied{
+		{identifier: api.ResourceIdentifier{Name: "web"}, live: web, unschedulable: 1}, {identifier: api.ResourceIdentifier{Name: "a"}}, {identifier: api.ResourceIdentifier{Name: "b"}, err: errRefused},
+	}, nil, now)
 	applied := meta.FindStatusCondition(s.Conditions, api.ConditionApplied)
 	require.Equal(t, "Failed to apply all manifests (2/3): no", applied.Message)
 	require.Equal(t, metav1.ConditionFalse, applied.Status)
@@ -59,7 +61,12 @@ func TestAReportSaysWhatCameOfEachManifest(t *testing.T) {
 	yes := true
 	w.Spec.SuspendDispatching = &yes
 	w.Generation = 4
-	s = reportOf(w, nil, nil, now)
+	web.Object["status"] = map[string]any{"observedGeneration": int64(1), "updatedReplicas": int64(2), "availableReplicas": int64(0)}
+	s = reportOf(w, []copied{{identifier: w.Status.ManifestStatuses[0].Identifier, live: web}, {identifier: api.ResourceIdentifier{Name: "never-applied"}}}, nil, now)
+	require.JSONEq(t, `{"observedGeneration":1,"updatedReplicas":2,"availableReplicas":0}`, string(s.ManifestStatuses[0].Status.Raw), "how a copy is, is reported nevertheless")
+	require.Equal(t, w.Status.ManifestStatuses[1].Identifier, s.ManifestStatuses[1].Identifier, "what the member had is still to be pruned")
+	require.Len(t, s.ManifestStatuses, 3)
+	require.Equal(t, api.Unhealthy, s.ManifestStatuses[2].Health)
 	require.EqualValues(t, 3, meta.FindStatusCondition(s.Conditions, api.ConditionApplied).ObservedGeneration)
 	require.True(t, meta.IsStatusConditionFalse(s.Conditions, conditionDispatching))
 	w.Status, w.Spec.SuspendDispatching = s, nil

@@ -153,7 +153,7 @@ func (f *Fleet) renewClaimed(before, now *api.Cluster) {
 		return
 	}
 	for _, b := range f.world.Store().Bindings() {
-		if api.FindTarget(b.Spec.Clusters, now.Name) >= 0 {
+		if b.WantedOn(messages.ClusterName(now.Name)) {
 			f.renewWork(b, messages.ClusterName(now.Name))
 		}
 	}

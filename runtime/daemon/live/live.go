@@ -391,7 +391,7 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 			f.renewWork(b, fact.Cluster)
 		}
 	case *messages.BindingUpdated:
-		if slices.Contains(fact.Changed, "policy") {
+		if slices.Contains(fact.Changed, "policy") || slices.Contains(fact.Changed, "suspension") {
 			f.renewWorks(f.world.Store().Binding(fact.Binding))
 		}
 	case *messages.BindingDeleted:

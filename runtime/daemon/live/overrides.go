@@ -112,7 +112,7 @@ func (f *Fleet) renewMoved(before, now *api.Cluster) {
 		return
 	}
 	for _, b := range f.world.Store().Bindings() {
-		if api.FindTarget(b.Spec.Clusters, now.Name) >= 0 && len(telling.reaching(b.Spec.Resource.Key())) > 0 {
+		if b.WantedOn(messages.ClusterName(now.Name)) && len(telling.reaching(b.Spec.Resource.Key())) > 0 {
 			f.renewWork(b, messages.ClusterName(now.Name))
 		}
 	}

@@ -122,20 +122,18 @@ func (f *Fleet) workEdited(before, now *api.Work) {
 	}
 }
 
-// renewWorks has the Works of a binding's targets ask for its template as it is now. Nil has none.
+// renewWorks has the Works of a binding ask for its template as it is now, wherever it or what needs it runs. Nil has none.
 func (f *Fleet) renewWorks(b *store.Binding) {
 	if b == nil {
 		return
 	}
-	for _, t := range b.Spec.Clusters {
-		f.renewWork(b, messages.ClusterName(t.Name))
+	for c := range b.Wanted() {
+		f.renewWork(b, c)
 	}
 }
 
 func (f *Fleet) renewWork(b *store.Binding, c messages.ClusterName) {
-	if !slices.Contains(b.Status.DispatchSuspended, string(c)) {
-		f.wishes = append(f.wishes, wish{binding: b.Name(), cluster: c, key: workKey(c, b.Name())})
-	}
+	f.wishes = append(f.wishes, wish{binding: b.Name(), cluster: c, key: workKey(c, b.Name())})
 }
 
 // renewParts has the Works of a Job whose replicas are divided follow its targets: the part of the completions that each
@@ -152,6 +150,10 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	p = pending{key: w.key, wish: w}
 	stored, version := f.config.Engine.Table(catalog.Works.Name()).Get(w.key)
 	old, _ := stored.(*api.Work)
+	if f.suspends(w) && old != nil && old.DeletionTimestamp == nil {
+		needed = f.suspend(&p, old, version)
+		return p, needed
+	}
 	if w.renews() {
 		w.wanted = f.stuck[w.key]
 	}
@@ -177,7 +179,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 		f.config.Log.Warn().Str("binding", string(w.binding)).Str("cluster", string(w.cluster)).Err(err).Msg("work not written")
 		return p, false
 	}
-	if old != nil && asksFor(old, m.raw) && isNoted(old, m.names) {
+	if old != nil && asksFor(old, m.raw) && isNoted(old, m.names) && old.Spec.SuspendDispatching == nil {
 		p.generation = old.Generation
 		return p, false
 	}
@@ -187,6 +189,31 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	}
 	p.object, p.write, p.generation = next, engine.Update(w.key, next, version), next.Generation
 	return p, true
+}
+
+// suspends reports whether a wish is for a copy on a cluster to which dispatching is suspended.
+func (f *Fleet) suspends(w *wish) bool {
+	b := f.world.Store().Binding(w.binding)
+	return w.unwanted == nil && b != nil && b.Spec.Suspension.Dispatch(string(w.cluster))
+}
+
+// suspend has a Work stay as it is, and its agent leave the copy alone. What it was wanted to be is kept until dispatching is resumed. It
+// reports whether that is a change.
+func (f *Fleet) suspend(p *pending, old *api.Work, version int64) bool {
+	if w := p.wish; w.wanted != nil {
+		f.stuck[w.key] = w.wanted
+		if w.found {
+			p.generation = old.Generation // nothing of it is new
+		}
+	}
+	if old.Spec.SuspendDispatching != nil && *old.Spec.SuspendDispatching {
+		return false
+	}
+	next := api.Shallow(old).(*api.Work)
+	next.Spec.SuspendDispatching = new(true)
+	next.Generation++
+	p.object, p.write = next, engine.Update(p.key, next, version)
+	return true
 }
 
 // keepsTemplate reports whether a Work that a start finds is that of an old copy, which keeps the template that it has until it is
@@ -232,8 +259,8 @@ func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, 
 // rewritten is a Work that asks for a manifest now, and says by which overrides.
 func rewritten(old *api.Work, m *manifest) *api.Work {
 	next := api.Shallow(old).(*api.Work)
-	if !asksFor(old, m.raw) {
-		next.Spec.Workload.Manifests = m.list
+	if !asksFor(old, m.raw) || old.Spec.SuspendDispatching != nil {
+		next.Spec.Workload.Manifests, next.Spec.SuspendDispatching = m.list, nil
 		next.Generation++
 	}
 	if !isNoted(old, m.names) {

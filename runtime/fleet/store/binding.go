@@ -58,6 +58,34 @@ func (b *Binding) Copies() iter.Seq[messages.ClusterName] {
 	}
 }
 
+// Wanted yields the clusters that must have a copy: those of the binding, and then those of the bindings that need it, which may be the same.
+func (b *Binding) Wanted() iter.Seq[messages.ClusterName] {
+	return func(yield func(messages.ClusterName) bool) {
+		for i := range b.Spec.Clusters {
+			if !yield(messages.ClusterName(b.Spec.Clusters[i].Name)) {
+				return
+			}
+		}
+		for i := range b.Spec.RequiredBy {
+			for j := range b.Spec.RequiredBy[i].Clusters {
+				if !yield(messages.ClusterName(b.Spec.RequiredBy[i].Clusters[j].Name)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// WantedOn reports whether a cluster must have a copy.
+func (b *Binding) WantedOn(cluster messages.ClusterName) bool {
+	for c := range b.Wanted() {
+		if c == cluster {
+			return true
+		}
+	}
+	return false
+}
+
 // Name returns "namespace/name", or "name" for a ClusterResourceBinding.
 func (b *Binding) Name() messages.BindingName {
 	if b.name != "" {
