@@ -66,7 +66,7 @@ func Retracted(facts []messages.Fact) (void []messages.Fact) {
 	var b Binding
 	for _, f := range facts {
 		b.Take(time.Time{}, f, func(_ time.Time, _ Step, o *Failover) {
-			if RoleOf(f).Is(Retracts) {
+			if RoleOf(f).Is(Retracts) && o.Eviction != nil { // it may end one that was only scheduled, too, of another cluster
 				void = append(void, o.Eviction, f)
 			}
 		})

@@ -95,6 +95,7 @@ func TestAnEvictionAndItsWithdrawalAreRetractedTogether(t *testing.T) {
 	require.Equal(t, []messages.Fact{first, back}, failover.Retracted([]messages.Fact{first, other, placed("m1", "m3"), back}))
 	require.Equal(t, []messages.Fact{first, back, again, backAgain}, failover.Retracted([]messages.Fact{first, back, again, backAgain}))
 	require.Empty(t, failover.Retracted([]messages.Fact{back, first}), "one that began before these facts")
+	require.Empty(t, failover.Retracted([]messages.Fact{&messages.EvictionScheduled{Binding: web, Cluster: "m3"}, back}), "with the end of what was scheduled elsewhere")
 	require.Empty(t, failover.Retracted([]messages.Fact{first, ended("m1", "timeout")}))
 	require.Empty(t, failover.Retracted([]messages.Fact{first, &messages.BindingDeleted{Binding: web}}), "it did begin")
 }
