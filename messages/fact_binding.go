@@ -181,8 +181,6 @@ type EvictionWithdrawn struct {
 	Cluster  ClusterName         `json:"cluster"`
 	Reason   string              `json:"reason"`
 	Clusters []api.TargetCluster `json:"clusters"`
-	// Unseen is set where the eviction was not committed: the history does not tell of it.
-	Unseen bool `json:"unseen,omitempty"`
 }
 
 // ReplicasReleased says that a cluster which is evicted from gradually runs fewer replicas, and why.

@@ -100,7 +100,7 @@ func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
 }
 
 // withdraw takes an eviction back: the cluster is a target again with the replicas that it had, and
-// those that took over give back what they gained. Without a why the reason tells what became of its cause; with one, no client has seen it.
+// those that took over give back what they gained. Without a why the reason tells what became of its cause.
 func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbox) {
 	old := *k
 	c := messages.ClusterName(old.FromCluster)
@@ -115,7 +115,7 @@ func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbo
 		b.affinity = old.FromAffinity // is in use again
 	}
 	out.Record(&messages.EvictionWithdrawn{
-		Binding: b.name, Cluster: c, Reason: cmp.Or(why, old.takenBack()), Clusters: b.targets.shown(), Unseen: why != "",
+		Binding: b.name, Cluster: c, Reason: cmp.Or(why, old.takenBack()), Clusters: b.targets.shown(),
 	})
 	if b.failback.returned(&b.view) {
 		b.forgetPreferred(out)

@@ -121,7 +121,7 @@ func TestAHandoverThatHasEndedIsNotUndone(t *testing.T) {
 func TestAnEvictionThatUsersHeldBeforeItBeganIsTakenBack(t *testing.T) {
 	b := leaving(t, settings(), divided(), "m2:4")
 	back := withdrawn("m1", "m2:2", "m1:2")
-	back.Reason, back.Unseen = "an admin holds it, and it had not begun", true
+	back.Reason = "an admin holds it, and it had not begun"
 	b.tell(&messages.TakeEvictionBack{Cluster: "m1"}).Recorded(back).Told(memberAt("m2"), run(2, 4)).Told(clusterAt("m1"), here)
 	require.Equal(t, targets("m2:2", "m1:2"), b.asked.Targets)
 	b.tell(&messages.TakeEvictionBack{Cluster: "m1"}).Recorded()

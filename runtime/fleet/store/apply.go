@@ -72,6 +72,9 @@ func (s *Store) applyToBinding(at time.Time, f messages.AboutBinding) {
 	was := e.object
 	e.own()
 	generation, conditions := e.binding.Meta.Generation, e.binding.Status.Conditions
+	if w, withdrawn := f.(*messages.EvictionWithdrawn); withdrawn && e.row != nil && !AsBinding(e.row.Object()).isRecording(w.Cluster) {
+		e.binding.forgetRecord(w.Cluster) // it was not committed: no client has seen it
+	}
 	if e.binding.apply(at, f) {
 		s.transitions.flipped(at, e.binding, conditions)
 		s.touch(e)

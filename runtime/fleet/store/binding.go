@@ -190,11 +190,19 @@ func (b *Binding) closeRecord(at time.Time, from messages.ClusterName, outcome s
 	})
 }
 
-// forgetRecord removes the record of a handover that is still open.
+// openRecord selects the record of a handover from a cluster that is still open.
+func openRecord(from messages.ClusterName) func(api.FailoverRecord) bool {
+	return func(r api.FailoverRecord) bool { return r.FromCluster == string(from) && r.CompletionTime == nil }
+}
+
+// isRecording reports whether there is one.
+func (b *Binding) isRecording(from messages.ClusterName) bool {
+	return slices.ContainsFunc(b.Status.FailoverHistory, openRecord(from))
+}
+
+// forgetRecord removes it.
 func (b *Binding) forgetRecord(from messages.ClusterName) {
-	b.Status.FailoverHistory, _ = without(b.Status.FailoverHistory, func(r api.FailoverRecord) bool {
-		return r.FromCluster == string(from) && r.CompletionTime == nil
-	})
+	b.Status.FailoverHistory, _ = without(b.Status.FailoverHistory, openRecord(from))
 }
 
 // amend changes the latest record of a cluster, if it is still open, and reports whether it is.

@@ -68,11 +68,7 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Spec.Clusters = f.Clusters
-	if f.Unseen {
-		b.forgetRecord(f.Cluster)
-	} else {
-		b.closeRecord(at, f.Cluster, "withdrawn")
-	}
+	b.closeRecord(at, f.Cluster, "withdrawn")
 	b.evictionOver(f.Cluster)
 	b.evictionsOutside(f.Clusters) // a target of a failback may be given up with its eviction scheduled
 	b.Meta.Generation++

@@ -46,10 +46,20 @@ func TestTheHistoryTellsAWithdrawal(t *testing.T) {
 }
 
 func TestTheHistoryTellsNothingOfAnEvictionThatNoClientHasSeen(t *testing.T) {
-	f := newFleet(t)
-	f.apply(f.placed("member1"), unhealthyEviction("member1"),
-		&messages.EvictionWithdrawn{Binding: web, Cluster: "member1", Clusters: targets("member1"), Unseen: true})
-	require.Empty(t, f.Binding(web).Status.FailoverHistory)
+	for name, committed := range map[string]bool{"it was committed": true, "it was not": false} {
+		f := newFleet(t)
+		f.apply(f.placed("member1"))
+		commit := func() {
+			f.Committed(webKey, &row{f.Snapshot(webKey).DeepCopyObject().(api.Object), 1}, f.Version(webKey))
+		}
+		commit()
+		f.apply(unhealthyEviction("member1"))
+		if committed {
+			commit()
+		}
+		f.apply(&messages.EvictionWithdrawn{Binding: web, Cluster: "member1", Clusters: targets("member1")})
+		require.Equal(t, committed, len(f.Binding(web).Status.FailoverHistory) == 1, name)
+	}
 }
 
 func TestTheHistoryTellsATaskThatUsersDeleted(t *testing.T) {
