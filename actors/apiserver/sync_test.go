@@ -62,6 +62,22 @@ func TestWhatOthersChangeOfANodeIsTold(t *testing.T) {
 	require.Empty(t, d.facts())
 }
 
+func TestWhatANodeAndAPodComeWithIsTold(t *testing.T) {
+	d := following(t)
+	m := synced("n2", corev1.Taint{Key: "gpu", Effect: corev1.TaintEffectNoSchedule})
+	m.Object.Labels = map[string]string{corev1.LabelTopologyZone: "a"}
+	m.Object.Spec.Unschedulable, m.Object.Status.Conditions[0].Status = true, corev1.ConditionUnknown
+	d.Tell(m)
+	require.Equal(t, []messages.Fact{&messages.NodeRegistered{Node: "n2", Zone: "a", Taints: m.Object.Spec.Taints, Unschedulable: true, Ready: corev1.ConditionUnknown}}, d.Facts())
+
+	d.Tell(syncedPod("1", "n1", func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+	}))
+	require.Equal(t, []messages.Fact{&messages.PodCreated{Pod: "d/web", Node: "n1", Phase: corev1.PodRunning, Ready: true}}, d.Facts())
+	d.Tell(&messages.PodSynced{Pod: "d/web"}, create("d/p", "1"))
+	require.Equal(t, &messages.PodCreated{Pod: "d/p", Owner: owner}, d.Facts()[len(d.Facts())-1], "Pending goes without saying")
+}
+
 func TestWhatOthersChangeOfAPodIsTold(t *testing.T) {
 	d := following(t)
 	d.Tell(syncedPod("1", "", func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))

@@ -298,3 +298,17 @@ test('a thousand workloads scroll with few elements', async () => {
   assert.ok((await painted(page, 'leeward-lanes canvas')) > 1000);
   await calm();
 });
+
+test('thousands of pods on hundreds of nodes are groups that open, and scroll with few elements', async () => {
+  const { page, calm } = await open('zones.html', { fragment: '#group=node' });
+  const [zone] = await page.locator('.name.group', { hasText: 'a300' }).all();
+  await zone.click();
+  assert.ok((await names(page)).includes('a-1'));
+  await page.locator('.name.section', { hasText: 'Nodes' }).click();
+  await page.locator('.name.group', { hasText: 'a-1' }).first().click();
+  assert.ok((await names(page)).some((n) => n.startsWith('app-')));
+  await page.locator('leeward-lanes .scroller').evaluate((e) => { e.scrollTop = 9000; });
+  await page.waitForFunction(() => !document.querySelector('leeward-lanes .name .label')?.textContent?.startsWith('Expect'));
+  assert.ok((await names(page)).length < 60, 'only lanes that can be seen exist');
+  await calm();
+});

@@ -61,10 +61,14 @@ func (t *telling) registered(l *Lane, f *messages.NodeRegistered) {
 
 func waits(of *corev1.Taint) string { return "waits for " + taint.String(of) }
 
-// nodeTainted begins a taint, which the node does not wait for any longer.
+// nodeTainted begins a taint, which the node does not wait for any longer, or did not where it got it in the same instant.
 func (t *telling) nodeTainted(l *Lane, added *corev1.Taint) {
 	t.begin(taintTrack(l, added), effect(added), taint.String(added))
-	if queue := l.track(trackQueue); queue.is() && queue.last().Label == waits(added) {
+	switch queue := l.track(trackQueue); {
+	case !queue.is() || queue.last().Label != waits(added):
+	case queue.last().From.Equal(t.now):
+		queue.Bars = queue.Bars[:len(queue.Bars)-1]
+	default:
 		t.end(queue)
 	}
 }

@@ -241,6 +241,9 @@ func TestWhatLastsOfNodesAndPodsIsABar(t *testing.T) {
 			{3 * time.Second, &messages.NodeTaintAdded{Node: n1, Taint: down}},
 			{4 * time.Second, &messages.NodeTaintRemoved{Node: n1, Taint: down}},
 		}, "n1: mark 2s-2s mark 3s-3s mark 4s-4s slowed 1s-3s noSchedule 2s- noExecute 3s-4s"},
+		{"a node that has its taint in the same instant did not wait", []happening{
+			{time.Second, &messages.NodeTaintQueued{Node: n1, Taint: down}}, {time.Second, &messages.NodeTaintAdded{Node: n1, Taint: down}},
+		}, "n1: mark 1s-1s noExecute 1s-"},
 		{"a node that is Ready again waits for no taint", []happening{
 			{time.Second, &messages.NodeTaintQueued{Node: n1, Taint: down}}, condition(2*time.Second, corev1.NodeReady, corev1.ConditionTrue),
 		}, "n1: mark 2s-2s slowed 1s-2s good 2s-"},

@@ -180,9 +180,10 @@ function paintWords(ctx, p, words, x, y, w, h, whole) {
   const from = Math.max(x, 0) + 5;
   const space = x + w - from - 4;
   if (space < 30) return;
-  let text = words;
-  if (ctx.measureText(text).width > space) {
-    const fits = Math.floor((text.length * space) / ctx.measureText(text).width) - 1;
+  let text = words.slice(0, 300);
+  const wide = ctx.measureText(text).width;
+  if (wide > space) {
+    const fits = Math.floor((text.length * space) / wide) - 1;
     if (fits < 4) return;
     text = `${text.slice(0, fits)}…`;
   }
