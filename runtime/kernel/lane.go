@@ -38,8 +38,7 @@ type lane struct {
 	err       error // that ended its run
 
 	serial   uint32
-	reads    bool // some machine is a reader
-	read     int  // ahead, and of no meaning
+	read     int // ahead, and of no meaning
 	counters Counters
 	gauges   gauges
 }
