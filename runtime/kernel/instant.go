@@ -164,17 +164,23 @@ type reader interface {
 	ReadAhead() int
 }
 
+// readsAhead notes whether a machine may be read ahead, of which a lane may have none.
+func (l *lane) readsAhead(machine any) (reads bool) {
+	_, reads = machine.(reader)
+	l.reads = l.reads || reads
+	return reads
+}
+
 // readAhead fetches what the next turns will look at. A turn waits for each piece of its actor's state, one after the
 // other, for the last piece says where the next is. The same piece of several actors is fetched together: a storm
-// of 100 000 bindings takes a twelfth less CPU time for it (BenchmarkFailover), and a replay of 150 000 pods, whose order is guessed, a
-// fortieth (BenchmarkReplayNodes).
+// of 100 000 bindings takes a twelfth less CPU time for it (BenchmarkFailover).
 func (l *lane) readAhead() {
-	if l.ready.n < turnsAhead {
+	if !l.reads || l.kernel.config.Order != FIFO || l.ready.n < turnsAhead {
 		return
 	}
 	var next [turnsAhead]*cell
-	for i, id := range l.ready.guess() {
-		next[i] = l.cells.at(id)
+	for i := range next {
+		next[i] = l.cells.at(*l.ready.at(i))
 		l.read += int(next[i].mailbox.first)
 	}
 	for _, c := range next {

@@ -38,7 +38,8 @@ type lane struct {
 	err       error // that ended its run
 
 	serial   uint32
-	read     int // ahead, and of no meaning
+	reads    bool // some machine is a reader
+	read     int  // ahead, and of no meaning
 	counters Counters
 	gauges   gauges
 }

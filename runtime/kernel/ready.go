@@ -23,7 +23,6 @@ type readyList struct {
 	ring   []int32 // its length is a power of two
 	head   int
 	n      int
-	before int // n when guess was called last
 }
 
 func newReadyList(order Order, seed uint64) readyList {
@@ -49,24 +48,6 @@ func (r *readyList) pop() int32 {
 	r.head++
 	r.n--
 	return *first
-}
-
-// guess returns who gets the next turns, of a list that has so many. In seeded order it is who would if the list went on to grow or shrink as
-// it has since the last call.
-func (r *readyList) guess() (next [turnsAhead]int32) {
-	if r.order == FIFO {
-		for i := range next {
-			next[i] = *r.at(i)
-		}
-		return next
-	}
-	random, grows := *r.random, r.n-r.before
-	r.before = r.n
-	for i := range next {
-		pick, _ := bits.Mul64(random.Uint64(), uint64(r.n+i*grows/turnsAhead))
-		next[i] = *r.at(i + int(pick))
-	}
-	return next
 }
 
 func (r *readyList) at(i int) *int32 { return &r.ring[(r.head+i)&(len(r.ring)-1)] }

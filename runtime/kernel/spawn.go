@@ -28,8 +28,7 @@ func Spawn[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]
 func Host[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]) error {
 	mustBeMachine(a, machine == nil)
 	l := k.home(a)
-	_, reads := machine.(reader)
-	if _, err := l.add(a, cell{host: hosted[M]{}, machine: machine, reads: reads}); err != nil {
+	if _, err := l.add(a, cell{host: hosted[M]{}, machine: machine, reads: l.readsAhead(machine)}); err != nil {
 		return fmt.Errorf("host %s: %w", a, err)
 	}
 	return nil
