@@ -96,7 +96,9 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
-		return validateNodeTaints(o.Spec.Taints)
+		return validateNodeTaints(o.Spec.Taints, nodeTaints)
+	case *unstructured.Unstructured:
+		return validateMachineSet(o, spec)
 	case *coordinationv1.Lease:
 		return validateLease(&o.Spec, spec)
 	case *policyv1.PodDisruptionBudget:

@@ -9,6 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -17,10 +21,11 @@ import (
 
 // The rules and texts of this file are those of the API server of Kubernetes 1.37 for nodes and pods, its paths included.
 
-// validateNodeTaints finds what an API server refuses of the taints of a node. It says "metadata.taints" although they are under spec, as
-// the API server does; a manifest finds their line all the same.
-func validateNodeTaints(taints []corev1.Taint) (errs field.ErrorList) {
-	path := field.NewPath("metadata", "taints")
+// nodeTaints is where an API server says that the taints of a node are, although they are under spec; a manifest finds their line all the same.
+var nodeTaints = field.NewPath("metadata", "taints")
+
+// validateNodeTaints finds what an API server refuses of the taints of a node.
+func validateNodeTaints(taints []corev1.Taint, path *field.Path) (errs field.ErrorList) {
 	for i, t := range taints {
 		at := path.Index(i)
 		errs = append(errs, labelKey(t.Key, at.Child("key"))...)
@@ -38,6 +43,35 @@ func validateNodeTaints(taints []corev1.Taint) (errs field.ErrorList) {
 		}
 	}
 	return errs
+}
+
+// validateMachineSet finds what nodes cannot have of what a MachineSet of OpenShift gives to those of its machines. Other objects pass.
+func validateMachineSet(o *unstructured.Unstructured, spec *field.Path) field.ErrorList {
+	if o.GetKind() != messages.KindNameMachineSet || o.GroupVersionKind().Group != "machine.openshift.io" {
+		return nil
+	}
+	var set struct {
+		Spec struct {
+			Replicas int64 `json:"replicas"`
+			Template struct {
+				Spec struct {
+					Metadata struct {
+						Labels map[string]string `json:"labels"`
+					} `json:"metadata"`
+					Taints []corev1.Taint `json:"taints"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &set); err != nil {
+		return field.ErrorList{field.Invalid(spec, o.GetName(), err.Error())}
+	}
+	machine, at := &set.Spec.Template.Spec, spec.Child("template", "spec")
+	return slices.Concat(
+		apivalidation.ValidateNonnegativeField(set.Spec.Replicas, spec.Child("replicas")),
+		metav1validation.ValidateLabels(machine.Metadata.Labels, at.Child("metadata", "labels")),
+		validateNodeTaints(machine.Taints, at.Child("taints")),
+	)
 }
 
 // validatePodTolerations finds what an API server refuses of the tolerations of a pod or a pod template. Faults of a value are said of its

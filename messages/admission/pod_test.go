@@ -92,6 +92,21 @@ func TestANodeHasNoNegativeAmounts(t *testing.T) {
 	require.EqualError(t, admission.ValidateStatus(n).ToAggregate(), want)
 }
 
+func TestWhatAMachineSetGivesToItsNodesIsValidated(t *testing.T) {
+	set := func(group, spec string) string {
+		documents, problems := manifest.Decode("m.yaml", []byte("apiVersion: "+group+"/v1beta1\nkind: MachineSet\nmetadata: {name: m, namespace: default}\nspec: "+spec+"\n"))
+		require.Empty(t, problems)
+		return findings(documents[0].Object, nil, karmada())
+	}
+	const bad = "{replicas: -1, template: {spec: {metadata: {labels: {a: 'b c'}}, taints: [{key: a, effect: NoExecute}, {key: a, effect: Bogus}]}}}"
+	require.Equal(t, `spec.replicas: Invalid value: -1: must be greater than or equal to 0
+spec.template.spec.metadata.labels: Invalid value: "b c": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')
+spec.template.spec.taints[1].effect: Unsupported value: "Bogus": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`, set("machine.openshift.io", bad))
+	require.Equal(t, `spec: Invalid value: "m": cannot restore slice from int64`, set("machine.openshift.io", "{template: {spec: {taints: 5}}}"))
+	require.Empty(t, set("machine.openshift.io", "{replicas: 2, template: {spec: {taints: [{key: a, effect: NoExecute}]}}}"))
+	require.Empty(t, set("cluster.x-k8s.io", bad))
+}
+
 func TestAPodThatIsServedHasContainers(t *testing.T) {
 	want := func(spec, want string) {
 		t.Helper()

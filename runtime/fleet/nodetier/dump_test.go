@@ -74,3 +74,15 @@ func TestAMachineThatCannotBeReadIsRefused(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Contains(t, problems[0], "Machine m/a: ")
 }
+
+func TestMachinesOfferNothingNegative(t *testing.T) {
+	settings, err := config.Profile("leeward")
+	require.NoError(t, err)
+	w := world.New(world.Config{Settings: settings, Seed: 1, Nodes: true})
+	defer w.Close()
+	set := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet",
+		"metadata": map[string]any{"namespace": "d", "name": "m", "annotations": map[string]any{"machine.openshift.io/vCPU": "-4"}},
+	}}
+	require.EqualError(t, w.Nodes().Apply(set), `MachineSet d/m: metadata.annotations[machine.openshift.io/vCPU]: "-4" is not a quantity of 0 or more`)
+}

@@ -190,8 +190,8 @@ func machineOffers(annotations map[string]string) (corev1.ResourceList, error) {
 			continue
 		}
 		q, err := resource.ParseQuantity(text + o.unit)
-		if err != nil {
-			return nil, fmt.Errorf("metadata.annotations[%s]: %q is not a quantity", o.annotation, text)
+		if err != nil || q.Sign() < 0 {
+			return nil, fmt.Errorf("metadata.annotations[%s]: %q is not a quantity of 0 or more", o.annotation, text)
 		}
 		offers[o.name] = q
 	}
