@@ -229,9 +229,9 @@ const write = 10 * time.Millisecond
 
 // passLasts is how long a health pass takes. Kubernetes writes a status for each node that is silent, which takes some hundredths of a second here
 // and there: for one seed in four a zone looks at its queue meanwhile, once or more often, and taints nodes although all zones are about to count
-// as disrupted.
+// as disrupted. The hash is mixed: of one that is not, the low bits say how the first pass of a restart goes, too.
 func (t *Tier) passLasts() time.Duration {
-	chance := draw.Hash(t.seed, "health pass")
+	chance := draw.Mix(draw.Hash(t.seed, "health passes"))
 	if t.settings.NodeMonitorPeriod <= 0 || chance%4 != 0 {
 		return 0
 	}
