@@ -118,6 +118,9 @@ func (o *options) check() error {
 			problems = append(problems, fmt.Errorf("--%s: %s is out of range: it must be %s to %s", d.flag, d.value, d.least, d.most))
 		}
 	}
+	if wrong := validation.IsDNS1123Label(o.namespace); len(wrong) > 0 {
+		problems = append(problems, fmt.Errorf("--leader-elect-namespace: %q is not the name of a namespace: %s", o.namespace, wrong[0]))
+	}
 	if o.workers < 1 || o.workers > 256 {
 		problems = append(problems, fmt.Errorf("--workers: %d is out of range: it must be 1 to 256", o.workers))
 	}

@@ -41,6 +41,7 @@ func TestFlagsThatMakeNoSenseAreNamed(t *testing.T) {
 		"a fast heartbeat":    {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--heartbeat", "1ms"}, "--heartbeat: 1ms is out of range: it must be 1s to 10m0s"},
 		"a negative duration": {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--failure-threshold", "-1s"}, "--failure-threshold: -1s is out of range"},
 		"no workers":          {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--workers", "0"}, "--workers: 0 is out of range: it must be 1 to 256"},
+		"no namespace":        {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--leader-elect-namespace", "a/b"}, `--leader-elect-namespace: "a/b" is not the name of a namespace`},
 		"many workers":        {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--workers", "257"}, "--workers: 257 is out of range"},
 		"a level":             {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--log-level", "loud"}, `--log-level: "loud" is not one of`},
 		"a format":            {[]string{"--cluster", "m1", "--hub-kubeconfig", file, "--log-format", "xml"}, `--log-format: "xml" is not one of`},

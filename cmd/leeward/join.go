@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +93,9 @@ func (j *joining) run(c *cobra.Command, args []string) error {
 	if j.manifests {
 		return j.printManifests(c, args[0])
 	}
+	if err := j.checkZones(); err != nil {
+		return misused(c, err)
+	}
 	member, err := credentials.Load(j.member, j.memberContext)
 	if err != nil {
 		return misused(c, fmt.Errorf("--cluster-kubeconfig: %w", err))
@@ -112,6 +116,19 @@ func (j *joining) run(c *cobra.Command, args []string) error {
 		return refused(err)
 	}
 	return j.print(c, clusterNamed(args[0]).String(), "joined")
+}
+
+// checkZones refuses a zone without a name, and one that is named twice.
+func (j *joining) checkZones() error {
+	for i, z := range j.zones {
+		switch {
+		case z == "":
+			return fmt.Errorf("--zone: zone %d of %q has no name", i+1, strings.Join(j.zones, ","))
+		case slices.Contains(j.zones[:i], z):
+			return fmt.Errorf("--zone: %q is named twice", z)
+		}
+	}
+	return nil
 }
 
 func (j *joining) printManifests(c *cobra.Command, cluster string) error {

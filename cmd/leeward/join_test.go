@@ -1,10 +1,16 @@
 package main
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"leeward/messages/api"
 	"leeward/runtime/client/clienttest"
@@ -106,7 +113,7 @@ func TestWhatCannotJoinIsRefusedAndNothingIsWritten(t *testing.T) {
 		"a taken name":           {"join eu-1 --cluster-kubeconfig " + good, "cluster eu-1 exists already", exitFailed},
 		"a Secret of that name":  {"join left --cluster-kubeconfig " + good, "the Secret karmada-cluster/left exists already", exitFailed},
 		"no file":                {"join a --cluster-kubeconfig nonesuch", "--cluster-kubeconfig: stat nonesuch", exitInvalid},
-		"no context":             {"join a --cluster-context b --cluster-kubeconfig " + good, `context "b" does not exist`, exitInvalid},
+		"no context":             {"join a --cluster-context b --cluster-kubeconfig " + good, `--cluster-kubeconfig: ` + good + `: read the kubeconfig: context "b" does not exist`, exitInvalid},
 		"a member that is away":  {"join a --cluster-kubeconfig " + memberFile(t, away), "the member " + away + " does not answer: ", exitFailed},
 		"refused credentials":    {"join a --cluster-kubeconfig " + status(401, "Unauthorized"), "refuses the credentials", exitFailed},
 		"weak credentials":       {"join a --cluster-kubeconfig " + status(403, "Forbidden"), "does not let them read its namespace kube-system", exitFailed},
@@ -116,6 +123,8 @@ func TestWhatCannotJoinIsRefusedAndNothingIsWritten(t *testing.T) {
 		"manifests with a place": {"join a --print-manifests --region eu", "none of the others can be", exitInvalid},
 		"an image that is none":  {"join a --print-manifests --image a:b_--x", "is not the reference of an image", exitInvalid},
 		"many replicas":          {"join a --print-manifests --replicas 11", "must be 1 to 10", exitInvalid},
+		"a zone without a name":  {"join a --zone b,,c --cluster-kubeconfig " + good, `--zone: zone 2 of "b,,c" has no name`, exitInvalid},
+		"a zone twice":           {"join a --zone b,c,b --cluster-kubeconfig " + good, `--zone: "b" is named twice`, exitInvalid},
 		"two names":              {"join a b --print-manifests", "want the name of one cluster, not 2", exitInvalid},
 		"nothing to take back":   {"unjoin left", "cluster left: not found", exitFailed},
 		"an endless wait":        {"unjoin eu-1 --timeout 48h", "must be 1s to 24h", exitInvalid},
@@ -185,6 +194,42 @@ func TestTheManifestsOfAnAgent(t *testing.T) {
 	code, _, stderr = at(t, served(t), "join member1 --print-manifests --agent-kubeconfig "+hub)
 	require.Equal(t, exitInvalid, code)
 	require.Contains(t, stderr, "gets its credentials outside the file")
+}
+
+// Who reads Secrets in a member gets no more of the hub than the member's own agent may.
+func TestTheManifestsOfAnAgentHoldNoOthersCredentials(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "hub")
+	for _, c := range []struct {
+		user   string
+		groups []string
+		says   string
+	}{
+		{"leeward:agent:member1", []string{"leeward:agents"}, ""},
+		{"system:node:karmada", []string{"system:nodes"}, ""}, // of another hub: it says who may do what
+		{"leeward:agent:member2", []string{"leeward:agents"}, `its client certificate is of the user "leeward:agent:member2" in the groups ["leeward:agents"]`},
+		{"ada", []string{"builders", "leeward:admins"}, `its client certificate is of the user "ada" in the groups ["builders" "leeward:admins"]`},
+		{"admin", []string{"system:masters"}, `its client certificate is of the user "admin"`},
+	} {
+		certificate := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: c.user, Organization: c.groups}}
+		text, err := x509.CreateCertificate(rand.Reader, certificate, certificate, key.Public(), key)
+		require.NoError(t, err)
+		config := clientcmdapi.NewConfig()
+		config.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://hub.example.com"}
+		config.AuthInfos["u"] = &clientcmdapi.AuthInfo{ClientCertificateData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: text}), ClientKeyData: []byte("key")}
+		config.Contexts["c"], config.CurrentContext = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}, "c"
+		require.NoError(t, clientcmd.WriteToFile(*config, file))
+		code, stdout, stderr := at(t, served(t), "join member1 --print-manifests --agent-kubeconfig "+file)
+		if c.says == "" {
+			require.Zero(t, code, stderr)
+			continue
+		}
+		require.Equal(t, exitInvalid, code)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, "--agent-kubeconfig: "+file+": "+c.says)
+		require.Contains(t, stderr, "leewardd kubeconfig --agent member1 writes one")
+	}
 }
 
 func TestAJoinThatTheHubRefusesHalfwayLeavesNoCredentials(t *testing.T) {

@@ -105,6 +105,10 @@ func TestAnAgentRepairsDriftAndCreatesAgainWhatOthersDelete(t *testing.T) {
 
 	p.member.patch(configMaps, "shop", "settings", `{"metadata":{"labels":{"karmada.io/managed":null}}}`)
 	awaitAt(p.member, configMaps, "shop", "settings", func(c *corev1.ConfigMap) bool { return c.Labels["karmada.io/managed"] == "true" })
+
+	p.member.patch(configMaps, "shop", "settings", `{"metadata":{"annotations":{"work.karmada.io/name":null,"work.karmada.io/namespace":null}}}`)
+	awaitAt(p.member, configMaps, "shop", "settings", func(c *corev1.ConfigMap) bool { return c.Annotations["work.karmada.io/name"] == "web" })
+	p.awaitApplied("web")
 }
 
 func TestAnObjectOfAnotherIsAConflict(t *testing.T) {

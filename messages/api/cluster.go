@@ -34,6 +34,9 @@ const (
 // Karmada's agent.
 const LeaseNamespace = "karmada-cluster"
 
+// AgentUserPrefix precedes the cluster in the name of the user of its agent at leewardd.
+const AgentUserPrefix = "leeward:agent:"
+
 // Condition types that Karmada reports of a cluster.
 const (
 	ConditionReady                  = "Ready"

@@ -15,7 +15,10 @@ func TestWhatAManifestMayTakeOver(t *testing.T) {
 		another   = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, annotations: {work.karmada.io/name: web, work.karmada.io/namespace: karmada-es-m2}}}"
 	)
 	const taken = "ConfigMap shop/a exists, and no Work applied it: conflictResolution: Overwrite in its policy, or the annotation work.karmada.io/conflict-resolution: overwrite, takes it over"
+	const unmarked, other = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, uid: the-uid}}", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, uid: another-uid}}"
 	for name, c := range map[string]struct{ manifest, live, refusal string }{
+		"what was applied, without its marks":  {plain, unmarked, ""},
+		"what was made again by something":     {plain, other, taken},
 		"what does not exist":                  {plain, "", ""},
 		"what is of the same Work":             {plain, ours, ""},
 		"what is of nothing":                   {plain, plain, taken},
@@ -27,10 +30,10 @@ func TestWhatAManifestMayTakeOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := workWith()
 			manifest := object(t, c.manifest)
-			err := mayTake(manifest, nil, w)
+			err := mayTake(manifest, nil, w, "the-uid")
 			require.NoError(t, err)
 			if c.live != "" {
-				err = mayTake(manifest, object(t, c.live), w)
+				err = mayTake(manifest, object(t, c.live), w, "the-uid")
 			}
 			if c.refusal == "" {
 				require.NoError(t, err)

@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -114,6 +116,14 @@ func (f *kind) refuse(err error, settled func()) {
 	}
 }
 
+// memberSays is the member's own answer within an error of client-go, where it gave one.
+func memberSays(err error) error {
+	if answer, is := errors.AsType[*apierrors.StatusError](err); is {
+		return answer
+	}
+	return err
+}
+
 // errPending is the error of what will be looked at again without a retry, when the member tells what it waits for.
 var errPending = fmt.Errorf("waits for the member")
 
@@ -125,7 +135,7 @@ func (f *kind) ready() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refused != nil {
-		return fmt.Errorf("watch %s in the member: %w", f.mapping.Resource.GroupResource(), f.refused)
+		return fmt.Errorf("watch %s in the member: %w", f.mapping.Resource.GroupResource(), memberSays(f.refused))
 	}
 	return errPending
 }

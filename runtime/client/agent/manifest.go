@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"leeward/messages/api"
@@ -326,14 +327,18 @@ func (c *Conflict) Error() string {
 	return fmt.Sprintf("%s exists, and no Work applied it: conflictResolution: %s in its policy, or the annotation %s: %s, takes it over", c.Object, api.ConflictOverwrite, api.AnnotationConflict, api.AnnotationOverwrites)
 }
 
-// mayTake reports whether a manifest may be applied over an object as the member has it. Nil: it has none.
-func mayTake(manifest, live *unstructured.Unstructured, w *api.Work) error {
+// mayTake reports whether a manifest may be applied over an object as the member has it. Nil: it has none. Own is the uid of the object that
+// was applied before; empty: none was.
+func mayTake(manifest, live *unstructured.Unstructured, w *api.Work, own types.UID) error {
 	if live == nil || workOf(live, w.Namespace) == w.Name || strings.EqualFold(manifest.GetAnnotations()[api.AnnotationConflict], api.AnnotationOverwrites) {
 		return nil
 	}
 	c := &Conflict{Object: identityOf(manifest)}
-	if a := live.GetAnnotations(); a[annotationWorkName] != "" {
+	switch a := live.GetAnnotations(); {
+	case a[annotationWorkName] != "":
 		c.Of = a[annotationWorkNamespace] + "/" + a[annotationWorkName]
+	case own != "" && live.GetUID() == own:
+		return nil // its marks were taken off: that is drift
 	}
 	return c
 }

@@ -140,5 +140,5 @@ func readable(t *testing.T, raw []byte) {
 	mark(o, w)
 	require.Equal(t, w.Name, workOf(o, w.Namespace), "%s", raw)
 	require.Equal(t, digest(o), digest(o.DeepCopy()))
-	require.NoError(t, mayTake(o, o, w))
+	require.NoError(t, mayTake(o, o, w, ""))
 }

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"leeward/messages/api"
@@ -31,9 +32,11 @@ type applied struct {
 	asked, content uint64
 	version        string
 	at             time.Time
-	repairs        repairs
+	// uid is that of the object: it is of the Work though something else took its marks off.
+	uid     types.UID
+	repairs repairs
 	// misread is what a script failed to read of it last.
-	misread string
+	misread news
 }
 
 // reconcile has the member hold what a Work holds, and reports what came of it.
@@ -118,14 +121,9 @@ func (t *term) applyAll(ctx context.Context, w *api.Work, manifests []*unstructu
 
 // tellMisread tells of what a script failed to read, if that is news.
 func (t *term) tellMisread(w *api.Work, known *applied, failed error) {
-	text := ""
-	if failed != nil {
-		text = failed.Error()
+	if known.misread.has(failed) {
+		t.hub.warn(w, "InterpretationFailed", failed.Error()+"; the rules of its kind are used")
 	}
-	if text != known.misread && text != "" {
-		t.hub.warn(w, "InterpretationFailed", text+"; the rules of its kind are used")
-	}
-	known.misread = text
 }
 
 func identifierOf(ordinal int, kind schema.GroupVersionKind, id identity) api.ResourceIdentifier {
@@ -150,7 +148,7 @@ func (t *term) applyOne(ctx context.Context, w *api.Work, o *unstructured.Unstru
 		}
 		return nil
 	}
-	if err := mayTake(o, live, w); err != nil {
+	if err := mayTake(o, live, w, known.uid); err != nil {
 		return err
 	}
 	asked := digest(o)
@@ -230,7 +228,7 @@ func (t *term) put(ctx context.Context, w *api.Work, mapping *meta.RESTMapping, 
 		}
 	}
 	if err != nil {
-		*known = applied{repairs: known.repairs, misread: known.misread}
+		*known = applied{repairs: known.repairs, misread: known.misread, uid: known.uid}
 		return fmt.Errorf("apply %s: %w", id, err)
 	}
 	did := "applied"
@@ -242,7 +240,7 @@ func (t *term) put(ctx context.Context, w *api.Work, mapping *meta.RESTMapping, 
 		t.Log.Info().Str("work", w.Name).Int64("generation", w.Generation).Str("object", id.String()).Msg(did)
 	}
 	t.metrics.applied.Inc()
-	known.asked, known.content, known.version, known.at = asked, digest(result), result.GetResourceVersion(), t.Clock.Now()
+	known.asked, known.content, known.version, known.at, known.uid = asked, digest(result), result.GetResourceVersion(), t.Clock.Now(), result.GetUID()
 	c.live = result
 	return nil
 }

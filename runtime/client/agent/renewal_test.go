@@ -42,3 +42,13 @@ func TestOfTwoReplicasOneHoldsALease(t *testing.T) {
 	require.Equal(t, "a", l.Object["spec"].(map[string]any)["holderIdentity"])
 	require.EqualValues(t, 3, l.Object["spec"].(map[string]any)["leaseTransitions"])
 }
+
+func TestAnErrorIsNewsOnce(t *testing.T) {
+	var n news
+	for _, step := range []struct {
+		err  error
+		news bool
+	}{{nil, false}, {errRefused, true}, {errRefused, false}, {errPending, true}, {nil, false}, {errPending, true}} {
+		require.Equal(t, step.news, n.has(step.err), "%v", step.err)
+	}
+}

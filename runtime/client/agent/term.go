@@ -51,14 +51,31 @@ func (a *Agent) leadUntil(ctx context.Context) {
 	h := &renewal{
 		leases: a.member.leases, namespace: a.ElectionNamespace, name: electionLease, identity: a.Identity, seconds: int32(takeoverAfter / time.Second), takeover: takeoverAfter,
 	}
+	var problems news
 	for ctx.Err() == nil {
-		if held, err := a.hold(ctx, h, renewDeadline); err != nil {
+		held, err := a.hold(ctx, h, renewDeadline)
+		if problems.has(err) {
 			a.Log.Warn().Err(err).Msg("cannot share the work")
-		} else if held {
+		}
+		if held {
 			a.leadWhile(ctx, h)
 		}
 		a.pause(ctx, jittered(electionRetry))
 	}
+}
+
+// news is the text of the last error of what is tried again and again.
+type news string
+
+// has reports whether an error is another one than the last. Nil is none.
+func (n *news) has(err error) bool {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	before := *n
+	*n = news(text)
+	return text != "" && text != string(before)
 }
 
 // hold renews a Lease, if the member answers in time.

@@ -69,7 +69,7 @@ func Load(file, context string) (*Member, error) {
 	}
 	c, err := client.Load(file, context)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	m, err := of(c)
 	if err != nil {

@@ -1,8 +1,10 @@
 package join
 
 import (
+	"crypto/x509"
 	_ "embed" // for the manifests
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +12,14 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"text/template"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"leeward/messages/api"
 )
 
 //go:embed agent.yaml.tmpl
@@ -72,6 +78,9 @@ func (a *Agent) ReadKubeconfig(file string) (warning string, err error) {
 		if user.Exec != nil || user.AuthProvider != nil || user.TokenFile != "" {
 			return "", fmt.Errorf("%s: user %q gets its credentials outside the file: leewardd kubeconfig --agent %s writes one that the agent can use", file, name, a.Cluster)
 		}
+		if err := a.checkUser(user); err != nil {
+			return "", fmt.Errorf("%s: %w", file, err)
+		}
 	}
 	for _, server := range c.Clusters { // order-free: there is one
 		if at, err := url.Parse(server.Server); err == nil && isLoopback(at.Hostname()) {
@@ -87,6 +96,32 @@ func (a *Agent) ReadKubeconfig(file string) (warning string, err error) {
 	}
 	a.Kubeconfig = base64.StdEncoding.EncodeToString(text)
 	return warning, nil
+}
+
+// checkUser refuses a client certificate that gives the member more of the hub than its own cluster: that of the agent of another
+// cluster, or of a user. Other credentials say nothing of whose they are.
+func (a *Agent) checkUser(user *clientcmdapi.AuthInfo) error {
+	block, _ := pem.Decode(user.ClientCertificateData)
+	if block == nil {
+		return nil
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return fmt.Errorf("client-certificate-data: %w", err)
+	}
+	own := api.AgentUserPrefix + a.Cluster
+	if name := c.Subject.CommonName; name != own && (strings.HasPrefix(name, api.AgentUserPrefix) || slices.ContainsFunc(c.Subject.Organization, privileged)) {
+		return fmt.Errorf("its client certificate is of the user %q in the groups %q, and who reads Secrets in the member could act as that user: leewardd kubeconfig --agent %s writes one for %s", name, c.Subject.Organization, a.Cluster, own)
+	}
+	return nil
+}
+
+// systemMasters may do everything at a Kubernetes or Karmada API server.
+const systemMasters = "system:masters"
+
+// privileged reports whether a group may do more at a hub than an agent.
+func privileged(group string) bool {
+	return group == systemMasters || strings.HasPrefix(group, "leeward:")
 }
 
 func isLoopback(host string) bool {

@@ -21,6 +21,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
+
+	"leeward/messages/api"
 )
 
 const (
@@ -181,7 +183,7 @@ func Admin() User { return User{Name: "leeward:admin", Groups: []string{AdminGro
 
 // Agent is the agent of a cluster.
 func Agent(cluster string) User {
-	return User{Name: AgentPrefix + cluster, Groups: []string{AgentGroup}}
+	return User{Name: api.AgentUserPrefix + cluster, Groups: []string{AgentGroup}}
 }
 
 // Pusher is the daemon where it acts for clusters in push mode.

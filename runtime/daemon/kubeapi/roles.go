@@ -31,8 +31,6 @@ const (
 	PusherGroup = "leeward:pushers"
 	// MemberAdminGroup may do in the members in push mode whatever the hub's credentials may, where the daemon passes requests on to them.
 	MemberAdminGroup = "leeward:member-admins"
-	// AgentPrefix precedes the cluster in the name of its agent.
-	AgentPrefix = "leeward:agent:"
 )
 
 // agentOf returns the cluster of an agent.
@@ -40,7 +38,7 @@ func agentOf(u user.Info) (string, bool) {
 	if u == nil || !slices.Contains(u.GetGroups(), AgentGroup) {
 		return "", false
 	}
-	return strings.CutPrefix(u.GetName(), AgentPrefix)
+	return strings.CutPrefix(u.GetName(), api.AgentUserPrefix)
 }
 
 // rule allows verbs on resources. "*" is any; no names are all of them. A resource without a group is of any group.

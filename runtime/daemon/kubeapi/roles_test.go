@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"leeward/messages/api"
 	"leeward/runtime/daemon/kubeapi"
 )
 
@@ -116,7 +117,7 @@ func TestEachRoleMayDoItsPart(t *testing.T) {
 		"the pusher may change no cluster":   {kubeapi.Pusher(), of("patch", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
 		"an agent may not see credentials":   {kubeapi.Agent("m1"), of("get", "", "secrets", "karmada-cluster", "m1"), mayNot},
 		"a viewer may not see credentials":   {viewer, of("list", "", "secrets", "karmada-cluster", ""), mayNot},
-		"a name alone makes no agent":        {kubeapi.User{Name: kubeapi.AgentPrefix + "m1"}, of("get", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
+		"a name alone makes no agent":        {kubeapi.User{Name: api.AgentUserPrefix + "m1"}, of("get", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
 		"the group alone makes no agent":     {kubeapi.User{Name: "m1", Groups: []string{kubeapi.AgentGroup}}, of("get", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
 	} {
 		t.Run(name, func(t *testing.T) {

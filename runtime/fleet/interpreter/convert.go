@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
@@ -164,7 +165,31 @@ func into[T any](v lua.LValue) (T, error) {
 	}
 	text, err := json.Marshal(fields)
 	if err == nil {
-		err = json.Unmarshal(text, &result)
+		err = inWords(json.Unmarshal(text, &result))
 	}
 	return result, err
+}
+
+// inWords says of a value of the wrong type where it is and what belongs there, in the words of JSON.
+func inWords(err error) error {
+	wrong, is := errors.AsType[*json.UnmarshalTypeError](err)
+	if !is {
+		return err
+	}
+	where := "the result"
+	if wrong.Field != "" {
+		where = "the field " + wrong.Field + " of the result"
+	}
+	wanted := "a number of the type " + wrong.Type.Kind().String()
+	switch wrong.Type.Kind() {
+	case reflect.Slice, reflect.Array:
+		wanted = "a list"
+	case reflect.String:
+		wanted = "a text"
+	case reflect.Bool:
+		wanted = "true or false"
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		wanted = "an object"
+	}
+	return fmt.Errorf("%s must be %s, not %s", where, wanted, wrong.Value)
 }

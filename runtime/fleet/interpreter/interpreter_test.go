@@ -281,12 +281,13 @@ func TestAnObjectStaysWhatItIs(t *testing.T) {
 func TestComponentsThatCannotBeAreRefused(t *testing.T) {
 	for script, says := range map[string]string{
 		"{{name = 'a', replicas = -1}}":                                "components[0].replicas",
-		"{{name = 'a', replicas = 1e12}}":                              "cannot unmarshal number",
+		"{{name = 'a', replicas = 1e12}}":                              "of the result must be a number of the type int32, not number 1000000000000",
+		"{{name = {}, replicas = 1}}":                                  "of the result must be a text, not object",
 		"{{name = 'a', replicas = 1}, {name = 'a', replicas = 1}}":     "components[1].name: Duplicate value",
 		"{{replicas = 1}, {name = 'a', replicas = 1}}":                 "components[0].name: Required value",
 		"{{replicaRequirements = {resourceRequest = {cpu = '-1'}}}}":   "components[0].replicaRequirements.resourceRequest",
 		"{{replicaRequirements = {resourceRequest = {cpu = 'much'}}}}": "quantities must match",
-		"'all'": "cannot unmarshal string",
+		"'all'": "the result must be a list, not string",
 		"many":  "101 components: there may be 100",
 	} {
 		s := New([]*api.ResourceInterpreterCustomization{customization("c", api.CustomizationRules{ComponentResource: &api.LuaRule{LuaScript: `
