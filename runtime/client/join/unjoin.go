@@ -1,6 +1,7 @@
 package join
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,7 +171,7 @@ func (l *Leaving) remains(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read cluster %s: %w", l.Name, err)
 	}
-	blocked, err := l.blocked(ctx)
+	blocked, evicting, err := l.evictions(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,29 +182,55 @@ func (l *Leaving) remains(ctx context.Context) error {
 	}
 	text := fmt.Sprintf("cluster %s is being deleted, and not gone after %s: Ready is %s; %d Works remain in %s (%s); the Cluster has the finalizers %s",
 		l.Name, l.Timeout, ready, len(works), api.WorkNamespacePrefix+l.Name, few(names), few(o.GetFinalizers()))
+	if len(evicting) > 0 {
+		text += fmt.Sprintf("; %d evictions wait until the new copies are healthy, or for the end of the grace period:\n  %s\n", len(evicting), strings.Join(evicting[:min(len(evicting), mostNamed)], "\n  "))
+	}
 	if len(blocked) > 0 {
 		text += fmt.Sprintf("; %d evictions are blocked:\n  %s\n", len(blocked), strings.Join(blocked[:min(len(blocked), mostNamed)], "\n  ")) +
 			"let another cluster take these workloads, or delete them, and run unjoin again"
 	} else {
-		text += "; run unjoin again to wait on"
+		text = strings.TrimSuffix(text, "\n") + "; run unjoin again to wait on"
 	}
 	return errors.New(text + ". --force removes the finalizers, and leaves what runs in the member")
 }
 
-// blocked are the bindings that the cluster keeps, each with the reason.
-func (l *Leaving) blocked(ctx context.Context) (all []string, err error) {
+// evictions are the bindings that the cluster keeps, each with the reason: those whose eviction may not start, and those whose
+// replacement is not healthy yet.
+func (l *Leaving) evictions(ctx context.Context) (blocked, evicting []string, err error) {
 	bindings, _, err := l.Hub.List(ctx, catalog.Bindings, "", "")
 	if err != nil {
-		return nil, fmt.Errorf("list bindings: %w", err)
+		return nil, nil, fmt.Errorf("list bindings: %w", err)
 	}
 	for _, o := range bindings {
-		for _, e := range o.(*api.ResourceBinding).Status.Evictions {
-			if e.Cluster == l.Name && e.State == api.EvictionBlocked {
-				all = append(all, fmt.Sprintf("%s/%s  %s  %s", o.GetNamespace(), o.GetName(), e.Reason, e.Message))
+		b := o.(*api.ResourceBinding)
+		for _, e := range b.Status.Evictions {
+			name := b.Namespace + "/" + b.Name
+			switch {
+			case e.Cluster != l.Name:
+			case e.State == api.EvictionBlocked:
+				blocked = append(blocked, fmt.Sprintf("%s  %s  %s", name, e.Reason, e.Message))
+			case e.State == api.EvictionEvicting:
+				evicting = append(evicting, name+"  "+strings.Join(unhealthy(b), ", "))
 			}
 		}
 	}
-	return all, nil
+	return blocked, evicting, nil
+}
+
+// unhealthy are the targets of a binding whose copies are not healthy, each with how it is.
+func unhealthy(b *api.ResourceBinding) (all []string) {
+	for _, t := range b.Spec.Clusters {
+		is := "no report"
+		for _, s := range b.Status.AggregatedStatus {
+			if s.ClusterName == t.Name {
+				is = cmp.Or(s.AppliedMessage, string(s.Health))
+			}
+		}
+		if is != string(api.Healthy) {
+			all = append(all, t.Name+": "+is)
+		}
+	}
+	return all
 }
 
 // clear deletes what belongs to a cluster that is gone: its Secret, its Lease and the namespace of its Works.
