@@ -157,13 +157,23 @@ func TestUnjoinSaysWhatRemainsAndRemovesItByForce(t *testing.T) {
 		hub.Put(fmt.Sprintf("/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-old/works/w%02d", i),
 			fmt.Sprintf(`{"metadata": {"name": "w%02d", "namespace": "karmada-es-old", "finalizers": ["karmada.io/execution-controller"]}}`, i))
 	}
-	hub.Put("/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/db", `{"metadata": {"name": "db", "namespace": "shop"},
+	const binding = "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/db"
+	hub.Put(binding, `{"metadata": {"name": "db", "namespace": "shop"},
 		"spec": {"clusters": [{"name": "eu-1"}, {"name": "eu-2"}, {"name": "eu-3"}, {"name": "eu-4"}]}, "status": {"evictions": [{"cluster": "old", "state": "Evicting"}, {"cluster": "other", "state": "Evicting"}],
 		"aggregatedStatus": [{"clusterName": "eu-1", "applied": true, "health": "Unhealthy"}, {"clusterName": "eu-2", "health": "Unknown", "appliedMessage": "quota"}, {"clusterName": "eu-4", "applied": true, "health": "Healthy"}]}}`)
 	code, _, stderr := at(t, hub, "unjoin old --timeout 1s")
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, stderr, "; 1 evictions wait until the new copies are healthy, or for the end of the grace period:\n  shop/db  eu-1: Unhealthy, eu-2: quota, eu-3: no report; run unjoin again to wait on. --force")
 	require.Contains(t, stderr, "cluster old is being deleted, and not gone after 1s: Ready is False (ClusterNotReachable); 12 Works remain in karmada-es-old (w00, w01, w02, w03, w04, w05, w06, w07, w08, w09, ...)")
+	before := hub.Get(clustersPath + "/old")
+	code, _, stderr = at(t, hub, "unjoin old --timeout 1s --force")
+	require.Equal(t, exitFailed, code, "the hub makes it again until they end")
+	require.Contains(t, stderr, "what runs in the member remains; the hub keeps the Cluster, being deleted, until 1 evictions end, which wait until the new copies are healthy, or for the end of the grace period:\n  shop/db  eu-1: Unhealthy")
+
+	text, err := before.MarshalJSON()
+	require.NoError(t, err)
+	hub.Put(clustersPath+"/old", string(text))
+	hub.Remove(binding)
 	code, stdout, stderr := at(t, hub, "unjoin old --timeout 1s --force")
 	require.Zero(t, code, stderr)
 	require.Equal(t, "cluster/old unjoined\n", stdout)

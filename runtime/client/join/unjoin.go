@@ -83,7 +83,21 @@ func (l *Leaving) Leave(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.clear(ctx, c)
+	err = l.clear(ctx, c)
+	if err == nil && c != nil && l.Force {
+		err = l.kept(ctx)
+	}
+	return err
+}
+
+// kept says for which evictions the hub makes a cluster again that was forced out; nil: for none.
+func (l *Leaving) kept(ctx context.Context) error {
+	_, evicting, err := l.evictions(ctx)
+	if err != nil || len(evicting) == 0 {
+		return err
+	}
+	return fmt.Errorf("cluster %s: its finalizers and credentials are removed, and what runs in the member remains; the hub keeps the Cluster, being deleted, until %d evictions end, which wait until the new copies are healthy, or for the end of the grace period:\n  %s",
+		l.Name, len(evicting), strings.Join(evicting[:min(len(evicting), mostNamed)], "\n  "))
 }
 
 // emptied waits until the cluster is gone.
@@ -95,6 +109,10 @@ func (l *Leaving) emptied(ctx context.Context) error {
 	if !l.Force {
 		return l.remains(ctx)
 	}
+	// The Cluster goes first: while it is there, the daemon writes again what workloads are evicted from it.
+	if err := l.finish(ctx, catalog.Clusters, "", l.Name); err != nil {
+		return err
+	}
 	works, err := l.works(ctx)
 	if err != nil {
 		return err
@@ -104,10 +122,7 @@ func (l *Leaving) emptied(ctx context.Context) error {
 			return err
 		}
 	}
-	if gone, err = l.await(ctx); err != nil || gone {
-		return err
-	}
-	return l.finish(ctx, catalog.Clusters, "", l.Name)
+	return nil
 }
 
 // await waits until the Cluster is gone; false: it is not, in time.
