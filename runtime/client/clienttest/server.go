@@ -143,11 +143,13 @@ func (s *Server) renew(o, old *unstructured.Unstructured, by string) {
 	}
 }
 
-// Remove takes an object away.
+// Remove takes an object away, if it is there.
 func (s *Server) Remove(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.remove(path)
+	if s.objects[path] != nil {
+		s.remove(path)
+	}
 }
 
 // Forbid answers lists of a path with 403.
