@@ -18,6 +18,10 @@ import (
 // clusterChanged tells a cluster what is new of it, one by one: what the world changed meanwhile stays.
 func (f *Fleet) clusterChanged(c *engine.Change) {
 	if c.Object == nil {
+		if name := messages.ClusterName(c.Previous().GetName()); f.world.Store().Cluster(name) == nil {
+			f.orphaned = append(f.orphaned, name)
+			delete(f.leaving, name)
+		}
 		f.world.Delete(api.KeyOf(c.Previous()))
 		return
 	}

@@ -269,6 +269,14 @@ func (f *Fleet) consequences(add func(pending)) {
 		}
 	}
 	f.joining = f.joining[:0]
+	for _, c := range f.orphaned {
+		if f.world.Store().Cluster(c) == nil { // else it was made again
+			for _, p := range f.giveUp(c) {
+				add(p)
+			}
+		}
+	}
+	f.orphaned = nil
 	f.addWorks(add, now, late)
 	f.addSums(add, late)
 }

@@ -217,7 +217,7 @@ func (f *Fleet) compare() (again bool, err error) {
 		return agreed(key)
 	})
 	maps.DeleteFunc(l.unsaid, func(key api.Key, _ []untold) bool { return agreed(key) })
-	f.joining, f.sums = f.joining[:0], sums{known: map[messages.BindingName]bool{}}
+	f.joining, f.orphaned, f.sums = f.joining[:0], nil, sums{known: map[messages.BindingName]bool{}}
 	f.addWorks(func(p pending) {
 		if p.wish != nil {
 			l.owed[p.wish.key] = *p.wish

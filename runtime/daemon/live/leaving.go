@@ -28,19 +28,25 @@ func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
 			}
 		}
 		delete(f.leaving, name)
-		for key, w := range f.worksOn(name) {
-			f.going[key] = true
-			given := pending{key: key, write: engine.Delete(key, engine.VersionOf(w))}
-			if on, binding, ours := observed.Copy(w.(*api.Work)); ours && workKey(on, binding) == key {
-				given.wish = new(wishOf(&messages.CopyUnwanted{Binding: binding, Cluster: on})) // if its agent reports just now
-			}
-			with = append(with, given)
-		}
+		with = f.giveUp(name)
 	}
 	if !p.remove(old, version) {
 		return nil
 	}
 	return append(with, p)
+}
+
+// giveUp has the Works of a cluster go, though no agent has let them.
+func (f *Fleet) giveUp(cluster messages.ClusterName) (all []pending) {
+	for key, w := range f.worksOn(cluster) {
+		f.going[key] = true
+		given := pending{key: key, write: engine.Delete(key, engine.VersionOf(w))}
+		if on, binding, ours := observed.Copy(w.(*api.Work)); ours && workKey(on, binding) == key {
+			given.wish = new(wishOf(&messages.CopyUnwanted{Binding: binding, Cluster: on})) // if its agent reports just now
+		}
+		all = append(all, given)
+	}
+	return all
 }
 
 // worksOf has the Works go of which the machines have said so, with the binding that is gone: after a kill between the two it would

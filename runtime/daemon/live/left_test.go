@@ -253,6 +253,19 @@ func TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp(t *testing.T) {
 	require.Nil(t, get(f, work("m1")))
 }
 
+// A cluster that is taken out of the store while its agent has yet to let its Works go takes these with it: they would be those of the next
+// cluster of its name.
+func TestTheWorksOfAClusterThatIsForcedOutAfterItsWorkloadsLeftGo(t *testing.T) {
+	f := running(t)
+	f.remove(member("m1"))
+	f.serves("m2", 2)
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp, "its agent has not let it go")
+	unheard(f, member("m1"))
+	require.NoError(t, f.step())
+	require.Nil(t, get(f, work("m1")))
+	require.NotNil(t, get(f, work("m2")))
+}
+
 // TestAnOldCopyThatIsReportedOnWhileItsClusterGoesIsGivenUpAllTheSame has the agent of a cluster that fails report on a copy that it has yet to
 // take down, when the cluster is about to go with it: no other agent would let it go.
 func TestAnOldCopyThatIsReportedOnWhileItsClusterGoesIsGivenUpAllTheSame(t *testing.T) {

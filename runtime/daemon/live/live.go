@@ -84,6 +84,7 @@ type Fleet struct {
 
 	unwritten []api.Key // what was decided and waits to be committed
 	joining   []messages.ClusterName
+	orphaned  []messages.ClusterName          // clusters whose objects others took out of the store while their Works had yet to go
 	leaving   map[messages.ClusterName]bool   // clusters whose last Works are awaited
 	wishes    []wish                          // for Works, in the order in which they were made
 	unwanted  map[messages.BindingName][]wish // those of this flush for Works that are to go; nil: not asked for yet
