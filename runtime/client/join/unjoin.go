@@ -97,7 +97,7 @@ func (l *Leaving) kept(ctx context.Context) error {
 		return err
 	}
 	return fmt.Errorf("cluster %s: its finalizers and credentials are removed, and what runs in the member remains; the hub keeps the Cluster, being deleted, until %d evictions end, which wait until the new copies are healthy, or for the end of the grace period:\n  %s",
-		l.Name, len(evicting), strings.Join(evicting[:min(len(evicting), mostNamed)], "\n  "))
+		l.Name, len(evicting), listed(evicting))
 }
 
 // emptied waits until the cluster is gone.
@@ -198,10 +198,10 @@ func (l *Leaving) remains(ctx context.Context) error {
 	text := fmt.Sprintf("cluster %s is being deleted, and not gone after %s: Ready is %s; %d Works remain in %s (%s); the Cluster has the finalizers %s",
 		l.Name, l.Timeout, ready, len(works), api.WorkNamespacePrefix+l.Name, few(names), few(o.GetFinalizers()))
 	if len(evicting) > 0 {
-		text += fmt.Sprintf("; %d evictions wait until the new copies are healthy, or for the end of the grace period:\n  %s\n", len(evicting), strings.Join(evicting[:min(len(evicting), mostNamed)], "\n  "))
+		text += fmt.Sprintf("; %d evictions wait until the new copies are healthy, or for the end of the grace period:\n  %s\n", len(evicting), listed(evicting))
 	}
 	if len(blocked) > 0 {
-		text += fmt.Sprintf("; %d evictions are blocked:\n  %s\n", len(blocked), strings.Join(blocked[:min(len(blocked), mostNamed)], "\n  ")) +
+		text += fmt.Sprintf("; %d evictions are blocked:\n  %s\n", len(blocked), listed(blocked)) +
 			"let another cluster take these workloads, or delete them, and run unjoin again"
 	} else {
 		text = strings.TrimSuffix(text, "\n") + "; run unjoin again to wait on"
@@ -231,6 +231,9 @@ func (l *Leaving) evictions(ctx context.Context) (blocked, evicting []string, er
 	}
 	return blocked, evicting, nil
 }
+
+// listed has the first of several, a line each.
+func listed(all []string) string { return strings.Join(all[:min(len(all), mostNamed)], "\n  ") }
 
 // unhealthy are the targets of a binding whose copies are not healthy, each with how it is.
 func unhealthy(b *api.ResourceBinding) (all []string) {

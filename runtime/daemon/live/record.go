@@ -20,11 +20,14 @@ func (f *Fleet) restoreRecord(lately toldLately) {
 	f.world.Store().EachBinding(func(b *store.Binding) {
 		for i := range b.Status.FailoverHistory {
 			h := &b.Status.FailoverHistory[i]
-			if f.unrecorded(kindStarted, b, h, h.StartTime.Time) {
-				f.restoreDecision(b, h, heard, false)
+			if f.unrecorded(kindStarted, b, h, h.StartTime.Time) && !f.restoreHeard(kindStarted, b, h, h.StartTime.Time, heard) {
+				f.restoreDecision(h.StartTime.Time, started(b, h))
 			}
-			if h.CompletionTime != nil && f.unrecorded(kindEnded(h), b, h, h.CompletionTime.Time) {
-				f.restoreDecision(b, h, heard, true)
+			if h.CompletionTime == nil {
+				continue
+			}
+			if kind, at := kindEnded(h), h.CompletionTime.Time; f.unrecorded(kind, b, h, at) && !f.restoreHeard(kind, b, h, at, heard) {
+				f.restoreDecision(at, ended(b, h))
 			}
 		}
 	})
@@ -43,33 +46,30 @@ func (f *Fleet) unrecorded(kind string, b *store.Binding, h *api.FailoverRecord,
 	return !f.config.Recorded(kind, b.Name(), messages.ClusterName(h.FromCluster), at)
 }
 
-// restoreDecision tells of the beginning of an eviction that is missing in the record, or of its end. One that is not stored yet is told
-// once it is.
-func (f *Fleet) restoreDecision(b *store.Binding, h *api.FailoverRecord, heard map[api.Key][]*event, end bool) {
-	kind, at := kindStarted, h.StartTime.Time
-	if end {
-		kind, at = kindEnded(h), h.CompletionTime.Time
-	}
+// restoreHeard tells of a decision that is missing in the record by what was noted of it, and reports whether anything was. One that is not
+// stored yet is told once it is.
+func (f *Fleet) restoreHeard(kind string, b *store.Binding, h *api.FailoverRecord, at time.Time, heard map[api.Key][]*event) bool {
 	key := store.BindingKey(b.Name())
 	for i := range f.events[key] {
 		if e := &f.events[key][i]; e.decides(kind, h, at) {
-			if f.isStored(key, h, end) {
+			if f.isStored(key, h, kind != kindStarted) {
 				e.At, e.Restored = at, true
 			}
-			return
+			return true
 		}
 	}
 	for _, e := range heard[key] {
 		if e.decides(kind, h, at) {
 			e.At, e.Restored = at, true
 			f.tell(*e)
-			return
+			return true
 		}
 	}
-	fact := started(b, h)
-	if end {
-		fact = ended(b, h)
-	}
+	return false
+}
+
+// restoreDecision tells of a decision that is missing in the record by what is stored.
+func (f *Fleet) restoreDecision(at time.Time, fact messages.Fact) {
 	f.noteEvent(Decision{At: at, Fact: fact, Told: journal.Tell(time.Time{}, fact), Restored: true})
 }
 

@@ -24,8 +24,7 @@ func (r *recorder) decided(all []Decision) { r.told = append(r.told, all...) }
 // evictions are the kinds of what was told of evictions, in order.
 func (r *recorder) evictions() (kinds []string) {
 	for _, d := range r.told {
-		switch d.Fact.(type) {
-		case *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
+		if ofEviction(d.Fact) {
 			kinds = append(kinds, d.Fact.Kind())
 		}
 	}

@@ -45,10 +45,8 @@ func (b *Binding) take(o *Binding) { b.Meta, b.Spec, b.Status = o.Meta, o.Spec, 
 // Copies yields the clusters where copies of the binding serve, and then those that they are yet to leave.
 func (b *Binding) Copies() iter.Seq[messages.ClusterName] {
 	return func(yield func(messages.ClusterName) bool) {
-		for i := range b.Spec.Clusters {
-			if !yield(messages.ClusterName(b.Spec.Clusters[i].Name)) {
-				return
-			}
+		if !yieldTargets(b.Spec.Clusters, yield) {
+			return
 		}
 		for i := range b.Spec.GracefulEvictionTasks {
 			if !yield(messages.ClusterName(b.Spec.GracefulEvictionTasks[i].FromCluster)) {
@@ -61,24 +59,31 @@ func (b *Binding) Copies() iter.Seq[messages.ClusterName] {
 // Wanted yields the clusters that must have a copy: those of the binding, and then those of the bindings that need it, which may be the same.
 func (b *Binding) Wanted() iter.Seq[messages.ClusterName] {
 	return func(yield func(messages.ClusterName) bool) {
-		for i := range b.Spec.Clusters {
-			if !yield(messages.ClusterName(b.Spec.Clusters[i].Name)) {
-				return
-			}
-		}
-		for i := range b.Spec.RequiredBy {
-			for j := range b.Spec.RequiredBy[i].Clusters {
-				if !yield(messages.ClusterName(b.Spec.RequiredBy[i].Clusters[j].Name)) {
-					return
-				}
-			}
+		more := yieldTargets(b.Spec.Clusters, yield)
+		for i := 0; more && i < len(b.Spec.RequiredBy); i++ {
+			more = yieldTargets(b.Spec.RequiredBy[i].Clusters, yield)
 		}
 	}
 }
 
+// yieldTargets yields the names of targets, and reports whether more are asked for.
+func yieldTargets(targets []api.TargetCluster, yield func(messages.ClusterName) bool) bool {
+	for i := range targets {
+		if !yield(messages.ClusterName(targets[i].Name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// CopyOn reports whether a cluster has a copy, which may be about to leave it.
+func (b *Binding) CopyOn(cluster messages.ClusterName) bool { return among(b.Copies(), cluster) }
+
 // WantedOn reports whether a cluster must have a copy.
-func (b *Binding) WantedOn(cluster messages.ClusterName) bool {
-	for c := range b.Wanted() {
+func (b *Binding) WantedOn(cluster messages.ClusterName) bool { return among(b.Wanted(), cluster) }
+
+func among(clusters iter.Seq[messages.ClusterName], cluster messages.ClusterName) bool {
+	for c := range clusters {
 		if c == cluster {
 			return true
 		}

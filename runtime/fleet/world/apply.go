@@ -84,10 +84,8 @@ func (w *World) AdoptCluster(o *api.Cluster) {
 	w.kernel.Stop(clusterAt(name))
 	w.recoverCluster(name, w.now)
 	w.store.EachBinding(func(b *store.Binding) {
-		for c := range b.Copies() {
-			if c == name {
-				w.kernel.Post(clusterAt(name), &messages.BindingPlaced{Binding: b.Name(), Leaving: true})
-			}
+		if b.CopyOn(name) {
+			w.kernel.Post(clusterAt(name), &messages.BindingPlaced{Binding: b.Name(), Leaving: true})
 		}
 	})
 }
